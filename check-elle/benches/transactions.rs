@@ -1,6 +1,6 @@
-//! Figures of list-append and rw-register inside one process: generated histories of three sizes, each compared with
+//! Benchmarks list-append and rw-register in one process: generated histories of three sizes, each compared with
 //! reading its bytes and parsing it into `serde_json` values; and components of 100,000 transactions that one read
-//! closes. Reports, and never gates.
+//! closes. Only reports, and never fails on a slow result.
 //!
 //!     cargo bench -p check-elle [-- TXNS...]
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const RUNS: usize = 3;
 
-/// Megabytes, for people.
+/// Megabytes, for display.
 #[expect(clippy::cast_precision_loss, reason = "four digits are shown")]
 fn mb(bytes: usize) -> f64 {
     bytes as f64 / 1e6

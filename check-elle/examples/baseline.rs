@@ -1,4 +1,4 @@
-//! The cost of reading a history's bytes without checking: the figures with which `bench/run` compares ours.
+//! The cost of reading a history's bytes without checking: the baseline figures of `bench/run`.
 //!
 //!     baseline bytes|ops|serde FILE
 
@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Bytes read at a time.
+/// The number of bytes read at a time.
 const BLOCK_BYTES: usize = 128 << 10;
 
 fn main() -> Result<()> {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Beginnings and corruptions of one file, at the most; spread evenly.
+/// The maximum number of prefixes and of corruptions per file; they are spread evenly.
 const CUTS_MAX: usize = 200;
 
 fn main() -> Result<()> {
@@ -33,7 +33,7 @@ fn main() -> Result<()> {
     }
     files.sort();
     let (mut passed, mut failed) = (0, 0);
-    // A panic is counted and named; its backtrace would only drown the name.
+    // A panic is counted and reported; its backtrace would hide the report.
     std::panic::set_hook(Box::new(|_| {}));
     for (path, results) in files.iter().zip(try_all(&files)) {
         for (what, ok) in ["formats", "cuts"].into_iter().zip(results?) {
@@ -56,7 +56,7 @@ fn main() -> Result<()> {
 /// The result of a file's formats and of its cuts: none, or an error.
 type Results = [std::result::Result<(), String>; 2];
 
-/// Those of each file, in order. As many at a time as there are processors: a few are far longer than all others.
+/// The results of each file, in order. Runs one file per processor at a time: a few take far longer than all others.
 fn try_all(files: &[PathBuf]) -> Vec<std::io::Result<Results>> {
     let (next, tried) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
@@ -82,10 +82,10 @@ fn judge(text: &[u8]) -> std::result::Result<Report, HistoryError> {
     check(run, &mut Reader::new(text), &Budget::default())
 }
 
-/// The same report from the history in every format.
+/// Verifies that the history has the same report in every format.
 fn formats(text: &[u8]) -> std::result::Result<(), String> {
     let report = |text: &[u8]| judge(text).map_err(|e| e.to_string());
-    // Other checkers' histories hold ops that only a line number distinguishes.
+    // Histories of other checkers contain ops that differ only in their line number.
     let known = report(text)?;
     let history = History::read(&mut Reader::new(text)).map_err(|e| e.to_string())?;
     let write = |format| -> std::io::Result<Vec<u8>> {
@@ -116,7 +116,7 @@ fn same(a: &Report, b: &Report) -> bool {
     a.verdict == b.verdict && a.anomalies == b.anomalies && a.not == b.not && a.also_not == b.also_not
 }
 
-/// Prefixes, and single bytes changed: there must be a result, whichever.
+/// Verifies that prefixes, and texts with single bytes changed, have a result of any kind.
 fn cuts(text: &[u8]) -> std::result::Result<(), String> {
     let step = text.len().div_ceil(CUTS_MAX).max(1);
     for at in (0..text.len()).step_by(step) {
@@ -124,7 +124,7 @@ fn cuts(text: &[u8]) -> std::result::Result<(), String> {
         let mut changed = text.to_vec();
         for byte in [b'[', b']', b'"', b'9', b' ', 0xff, text[at] ^ 1] {
             changed[at] = byte;
-            // What stands far after does not matter to what happens here; the rest is cut to keep this quick.
+            // The text far after the change does not matter here; it is cut to save time.
             let end = changed.len().min(at + 4_096);
             survive(&changed[..end]).map_err(|()| format!("{byte} at {at} makes it panic"))?;
         }

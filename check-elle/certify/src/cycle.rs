@@ -1,4 +1,4 @@
-//! Cycles: each step by the definition of its edge, and the steps together by the definition of the type.
+//! Verifies cycles: each step by the definition of its edge, and all steps together by the definition of the type.
 
 use super::log::Txn;
 use super::workload::{claim_read, claim_written};
@@ -35,7 +35,7 @@ pub(super) fn certify(claims: &Claim<'_>, anomaly: &str) -> Result<(), Uncertifi
 
 const TYPES: [&str; 5] = ["G0", "G1c", "G-single-item", "G-nonadjacent-item", "G2-item"];
 
-/// A type and what is after it: `("G0", "-process")`.
+/// A type and its suffix: `("G0", "-process")`.
 fn split(anomaly: &str) -> (&str, &str) {
     for suffix in ["-process", "-realtime"] {
         if let Some(base) = anomaly.strip_suffix(suffix) {
@@ -115,7 +115,7 @@ fn certify_wr(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(
 
 fn certify_rw(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
     let (key, next) = (key(step)?, stated(step.next_value.as_ref())?);
-    // Nil is what was there before all writes.
+    // Nil is the initial version.
     let version = claim_read(claims, from, key, step.value.as_ref().unwrap_or(&Datum::Nil))?;
     let next = claim_written(claims, to, key, next)?;
     claims.workload.claim_follows(claims.log, key, &version, &next)

@@ -1,4 +1,4 @@
-//! Reads transactions, of a history and of a witness, by the rules of a workload.
+//! Decodes the transactions of a history and of a witness, by the rules of a workload.
 
 use super::log::{Log, Mop, Txn};
 use super::workload::Workload;
@@ -9,7 +9,7 @@ impl Log {
     /// The transactions of a history.
     pub(super) fn of(history: &History, workload: &dyn Workload) -> Result<Log, Uncertified> {
         let mut txns = Vec::new();
-        // Invocations of clients without a name: which completion they belong to is unknown.
+        // Invocations of clients without a name: their completions are unknown.
         let mut nameless = Vec::new();
         for (at, op) in history.ops().enumerate() {
             if !op.process.is_client() {
@@ -18,7 +18,7 @@ impl Log {
             let partner = history.partner(at);
             let value = history.value(at);
             let process = Client::of(&op);
-            // What an invocation says of its reads is a wish.
+            // An invocation does not contain the results of its reads.
             let wish = op.value.is_nil() || op.kind == OpKind::Invoke;
             let kind = if op.kind == OpKind::Invoke { OpKind::Info } else { op.kind };
             let mops = mops(&value.to_datum(), if wish { OpKind::Invoke } else { kind }, workload)?;
@@ -41,7 +41,7 @@ impl Log {
         Ok(log)
     }
 
-    /// The transactions that a witness names, if it describes them as the history does.
+    /// The transactions that a witness names, if it describes them as recorded.
     pub(super) fn all_described(&self, witness: &Witness, workload: &dyn Workload) -> Result<Vec<&Txn>, Uncertified> {
         witness.ops.iter().map(|op| self.described(op, workload)).collect()
     }

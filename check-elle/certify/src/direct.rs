@@ -1,4 +1,4 @@
-//! Anomalies that are not cycles and that all workloads define in the same way, except for what a read shows.
+//! Anomalies that are not cycles and that all workloads define in the same way, except for the meaning of a read.
 
 use super::log::{Mop, Txn};
 use super::workload::claim_write;
@@ -76,10 +76,10 @@ pub(super) fn lost_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
     Ok(())
 }
 
-/// A read, as a fact states it.
+/// A read that a fact states.
 pub(super) struct Read {
     pub(super) seen: Datum,
-    /// Its position in its transaction.
+    /// The positions of this micro-op in its transaction.
     pub(super) places: Vec<usize>,
 }
 

@@ -1,7 +1,7 @@
-//! Cycles of which only the component is known: transactions that all precede each other.
+//! Verifies cycles of which only the component is known: transactions that all precede each other.
 //!
-//! On paths with rw edges of which no two may be adjacent, the last edge matters. So each transaction has two nodes: an
-//! even one for arriving in any other way or not at all, an odd one for arriving by rw.
+//! On paths in which no two rw edges may be adjacent, the last edge matters. So each transaction has two nodes: an even
+//! one for a path that arrives by another edge or starts there, an odd one for a path that arrives by rw.
 
 use super::log::{Log, Txn};
 use super::workload::{Succession, Version};
@@ -9,7 +9,7 @@ use super::{Claim, Uncertified, claim};
 use history_core::Datum;
 use history_core::cast::Cast as _;
 
-/// Which paths are steps of the cycles that rule out a model.
+/// The edges that are steps of the cycles that rule out a model.
 struct Steps {
     wr: bool,
     rw: Rw,
@@ -19,7 +19,7 @@ struct Steps {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rw {
     None,
-    /// No two of them one after the other.
+    /// No two of them may be adjacent.
     Single,
     Free,
 }
@@ -71,7 +71,7 @@ pub(super) fn certify(claims: &Claim<'_>, model: &str) -> Result<(), Uncertified
     result
 }
 
-/// Checks them for the component of one node.
+/// Verifies this for the component of one node.
 fn certify_component(
     claims: &Claim<'_>,
     edges: &[(usize, usize)],
@@ -130,7 +130,7 @@ fn edges(claims: &Claim<'_>, steps: &Steps) -> Vec<(usize, usize)> {
     edges
 }
 
-/// ww, wr, process and realtime, as far as they count.
+/// The ww, wr, process and realtime edges that count.
 fn dependencies(claims: &Claim<'_>, steps: &Steps) -> Vec<(usize, usize)> {
     let (log, workload) = (claims.log, claims.workload);
     let mut edges = Vec::new();
@@ -150,7 +150,7 @@ fn dependencies(claims: &Claim<'_>, steps: &Steps) -> Vec<(usize, usize)> {
     edges
 }
 
-/// rw.
+/// The rw edges.
 fn anti_dependencies(claims: &Claim<'_>) -> Vec<(usize, usize)> {
     let mut edges = Vec::new();
     for Succession { key, version, next } in claims.workload.successions(claims.log) {

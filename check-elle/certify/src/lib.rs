@@ -207,7 +207,7 @@ pub fn isolation(history: &History, initial: &Datum, anomaly: &str, witness: &Wi
     isolation::certify(&claim, || Execution::of_registers(&log, &sources, false), anomaly)
 }
 
-/// The anomalies with the same definition in all workloads.
+/// Verifies the anomalies with the same definition in all workloads.
 fn certify_common(claim: &Claim<'_>, anomaly: &str) -> Result<(), Uncertified> {
     if let Some(model) = anomaly.strip_suffix("-cycle-exists") {
         return exists::certify(claim, model);

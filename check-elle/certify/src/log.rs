@@ -1,4 +1,4 @@
-//! The transactions of a history, as they were recorded.
+//! The transactions of a history, as recorded.
 
 use super::{Uncertified, claim};
 use history_core::{Client, Datum, OpKind};
@@ -9,9 +9,9 @@ pub(super) struct Log {
 }
 
 pub(super) struct Txn {
-    /// Of the completion; of the invocation, where there is no completion.
+    /// The index of the completion, or of the invocation if there is no completion.
     pub(super) index: u64,
-    /// The invocation's index, if that is known.
+    /// The index of the invocation, if it is known.
     pub(super) invoked: Option<u64>,
     pub(super) process: Option<Client>,
     /// `Info` if there is no completion.
@@ -40,14 +40,14 @@ impl Log {
         Ok(writers.first().copied())
     }
 
-    /// The transactions that happened, or may have, each with its position.
+    /// The transactions that happened or may have happened, each with its position.
     pub(super) fn possible(&self) -> impl Iterator<Item = (usize, &Txn)> {
         self.txns.iter().enumerate().filter(|(_, txn)| txn.is_possible())
     }
 }
 
 impl Txn {
-    /// Whether it happened, or may have.
+    /// Returns true if the transaction happened or may have happened.
     pub(super) fn is_possible(&self) -> bool {
         matches!(self.kind, OpKind::Ok | OpKind::Info)
     }
@@ -68,8 +68,8 @@ impl Txn {
         self.writes().any(|write| write == (key, value))
     }
 
-    /// Whether it is before another in the order of their process: of its ok transactions, and the one that may have
-    /// happened and ended it.
+    /// Returns true if it precedes another one in the order of their process: that of its ok transactions, and of the
+    /// one that may have happened and ended the process.
     pub(super) fn is_before_in_process(&self, other: &Txn) -> bool {
         self.is_ok()
             && other.is_possible()
@@ -78,17 +78,17 @@ impl Txn {
             && self.index < other.index
     }
 
-    /// Whether it was over when another began: by their indices, or because one process does one thing after another.
+    /// Returns true if it ended before another one began: by their indices, or because a process is sequential.
     pub(super) fn is_before_in_time(&self, other: &Txn) -> bool {
         self.is_before_in_realtime(other) || self.is_before_in_process(other)
     }
 
-    /// Whether it was over, and known to be, when another was invoked.
+    /// Returns true if it is known to have ended when another one was invoked.
     pub(super) fn is_before_in_realtime(&self, other: &Txn) -> bool {
         self.is_ok() && other.invoked.is_some_and(|invoked| self.index < invoked)
     }
 
-    /// Whether these are its micro-ops; a read without a result may have one in them.
+    /// Returns true if these are its micro-ops. A read without a recorded result may have any result in them.
     pub(super) fn is_described_by(&self, mops: &[Mop]) -> bool {
         let same = |(own, other): (&Mop, &Mop)| match (own, other) {
             (Mop::Read { key: a, seen: None }, Mop::Read { key: b, .. }) => a == b,
@@ -105,7 +105,7 @@ impl Mop {
         key
     }
 
-    /// Whether it is of this key.
+    /// Returns true if the micro-op is on this key.
     pub(super) fn is_of(&self, key: &Datum) -> bool {
         self.key() == key
     }

@@ -7,19 +7,19 @@ use history_core::{Datum, OpKind};
 /// A version of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Version {
-    /// The value that was written last; `None`: none yet.
+    /// The value that was written last; `None` for the initial version.
     pub(super) value: Option<Datum>,
     /// The index of the op that wrote it, if the value alone is ambiguous.
     pub(super) writer: Option<u64>,
 }
 
 impl Version {
-    /// A version that its value distinguishes from all others.
+    /// A version that is identified by its value.
     pub(super) fn of_value(value: Option<&Datum>) -> Version {
         Version { value: value.cloned(), writer: None }
     }
 
-    /// Whether this is its value; nil is that of the initial version.
+    /// Returns true if this is its value; nil is the value of the initial version.
     pub(super) fn has_value(&self, value: &Datum) -> bool {
         self.value.as_ref().unwrap_or(&Datum::Nil) == value
     }
@@ -40,7 +40,7 @@ pub(super) trait Workload {
     /// The value that was written last, according to a read.
     fn last_written<'a>(&self, seen: &'a Datum) -> Option<&'a Datum>;
 
-    /// Whether a read shows the effect of a write of `value`.
+    /// Returns true if a read shows the effect of a write of `value`.
     fn shows(&self, seen: &Datum, value: &Datum) -> bool;
 
     /// The final writes of a transaction that may have happened: keys and versions.
@@ -55,14 +55,14 @@ pub(super) trait Workload {
     /// Checks that `next` came directly after a version of a key.
     fn claim_follows(&self, log: &Log, key: &Datum, version: &Version, next: &Version) -> Result<(), Uncertified>;
 
-    /// What a transaction did not do, as in `op 3 did not append`.
+    /// The verb for a write, as in `op 3 did not append`.
     fn write_verb(&self) -> &'static str;
 
-    /// Why a transaction's reads of a key are not of a version.
+    /// Why a transaction did not read a version, as a sentence.
     fn misread(&self, index: u64, key: &Datum, value: &Datum) -> String;
 }
 
-/// The version that a transaction wrote for others to see, if it has this value.
+/// The version that a transaction left to others, if it has this value.
 pub(super) fn claim_written(claims: &Claim<'_>, txn: &Txn, key: &Datum, value: &Datum) -> Result<Version, Uncertified> {
     let written = find(claims.workload.written(claims.log, txn), key, value);
     written.ok_or_else(|| Uncertified::new(did_not_write(claims.workload, txn, key, value)))

@@ -1,11 +1,11 @@
-//! Evidence goes to the judge that shares no code with the solver: as a witness, with transactions that are named by
-//! their rows.
+//! Evidence is verified by the certifier, which shares no code with the solver: as a witness in which transactions are
+//! identified by their rows.
 
 use check_isolation::{KeyId, Level, Moment, Order, Recorded, Refutation, Transactions, TxnId};
 use elle_certify::{Executed, Execution, Uncertified};
 use history_core::{Client, Datum, OpKind, WitnessOp};
 
-/// Transactions as if a history had them: the op of each has its row as its index.
+/// Transactions as if from a history: the index of each op is its row.
 struct Rows<'t>(&'t Transactions);
 
 impl Recorded for Rows<'_> {
@@ -60,7 +60,7 @@ fn execution(txns: &Transactions) -> Execution {
     Execution { txns: txns.ids().map(executed).collect(), orders: orders.collect() }
 }
 
-/// Checks that a refutation proves what it says.
+/// Checks that a refutation proves its claim.
 pub(crate) fn certify(txns: &Transactions, refutation: &Refutation) -> Result<(), Uncertified> {
     let witness = refutation.witness(&Rows(txns));
     elle_certify::derivation(&execution(txns), refutation.anomaly(), &witness)

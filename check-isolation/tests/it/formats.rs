@@ -1,5 +1,5 @@
-//! A history in the format of another checker has the levels that it had: all that the format holds is judged as it
-//! was.
+//! Tests that a history in the format of another checker has the same levels: the format's content is checked in the
+//! same way.
 
 use crate::small::levels;
 use crate::timestamps::{Txn, random, text};
@@ -8,7 +8,7 @@ use check_isolation::{Base, Isolation, Level};
 use history_core::{Checker, ConvertOptions, Converter, Format, History, Reader, Verdict};
 use std::collections::BTreeMap;
 
-/// The history as a file of the format; none if the format cannot hold it.
+/// The history as a file of the format; `None` if the format cannot represent it.
 fn convert(history: &History, format: Format) -> Option<Vec<u8>> {
     let options = ConvertOptions::new().with_renumber(true).with_lossy(true);
     let mut converter = Converter::new(format, options).expect("a format of sessions");

@@ -1,4 +1,4 @@
-//! Histories as text: what operations mean, and what the report says.
+//! Tests with histories as text: the meaning of operations, and the content of reports.
 
 use crate::worlds::Random;
 use check_isolation::{Isolation, Level};
@@ -14,7 +14,7 @@ fn judge(text: &str, levels: &[&str]) -> Report {
     report
 }
 
-/// All evidence of a report is certified: what refuses levels, and each order that explains one.
+/// Certifies all evidence of a report: refutations of levels, and each order that explains one.
 fn certify(history: &History, report: &Report) {
     for anomaly in &report.anomalies {
         for witness in &anomaly.witnesses {
@@ -33,7 +33,7 @@ fn certify(history: &History, report: &Report) {
     }
 }
 
-/// The report on a history with ops that are none. Evidence is certified without what these hold.
+/// The report on a history with ops that cannot be decoded. Evidence is certified without these.
 fn judge_partial(txns: &[&str], level: &str) -> Report {
     let checker = Isolation { consistency_models: vec![level.parse().unwrap()], ..Isolation::default() };
     let report = checker.check(&History::parse(&completions(txns)).unwrap()).unwrap();
@@ -57,7 +57,7 @@ fn completions(txns: &[&str]) -> String {
     txns.iter().map(line).collect()
 }
 
-/// A write skew over versions that were written, and not only there at first: which of them came first is derived.
+/// A write skew on versions that were written, instead of initial ones: the order of versions is derived.
 #[test]
 fn a_write_skew_is_one_cycle_with_two_rw_reported_once() {
     let text = completions(&["0 ok [:w 1 1] [:w 2 1]", "1 ok [:r 1 1] [:w 2 2]", "2 ok [:r 2 1] [:w 1 2]"]);
@@ -115,7 +115,7 @@ fn an_own_read_of_the_last_own_write_says_nothing_more() {
 fn what_nobody_saw_of_an_unknown_end_did_not_happen() {
     let unseen = completions(&["0 info [:w x 1] [:w y 1]", "1 ok [:r x nil] [:r y nil]"]);
     assert_eq!(verdict(&unseen, "strict-serializable"), Verdict::Valid);
-    // Seen in part, all of it happened.
+    // A transaction that was partly observed happened completely.
     let seen = completions(&["0 info [:w x 1] [:w y 1]", "1 ok [:r x 1] [:r y nil]"]);
     let report = judge(&seen, &["read-atomic"]);
     assert_eq!(report.verdict, Verdict::Invalid);
@@ -171,12 +171,12 @@ fn unread_appends_take_a_choice_at_snapshot_isolation() {
 
 #[test]
 fn an_overwritten_append_is_not_seen_for_that() {
-    // Both appended to the list without the other's element: an update is lost, which prefix allows.
+    // Both appended to the list without reading the other's element: a lost update, which prefix permits.
     let lost = completions(&["0 ok [:r x []] [:append x 1]", "0 ok [:r x [1]]", "1 ok [:r x []] [:append x 3]"]);
     assert_eq!(verdict(&lost, "strong-session-prefix"), Verdict::Valid);
     assert_eq!(verdict(&lost, "strong-session-causal-cerone"), Verdict::Valid);
     let report = judge(&lost, &["parallel-snapshot-isolation"]);
-    // No G0: that would rule out read committed.
+    // Not a G0, because that would rule out read committed.
     assert_eq!((report.verdict, report.anomaly_types().collect()), (Verdict::Invalid, vec!["no-commit-order"]));
 }
 
@@ -186,12 +186,12 @@ fn an_element_that_was_appended_twice_and_that_only_its_own_transaction_saw_is_t
     for level in ["serializable", "snapshot-isolation", "causal-cerone", "read-committed"] {
         assert_eq!(verdict(&text, level), Verdict::Valid, "{level}");
     }
-    // An append whose end is unknown did not happen for that.
+    // An append with an unknown outcome is not assumed to have happened because of that.
     let other = completions(&["0 info [:append y 1] [:append x 1]", "1 ok [:append y 1] [:r y [1]] [:r x []]"]);
     assert_eq!(verdict(&other, "strict-serializable"), Verdict::Valid);
     let seen = completions(&["0 ok [:append y 1]", "1 ok [:append y 1] [:r y [1]]", "2 ok [:r y [1]]"]);
     assert_eq!(verdict(&seen, "read-committed"), Verdict::Unknown);
-    // The other one appended behind it, as it does if the values are distinct; but it was read first.
+    // The other transaction appended after it, as if the values were distinct; but it was read first.
     for (mine, list) in [("[:append y 5]", "[5]"), ("[:append y 5] [:append y 5]", "[5 5]"), ("[:append y 7]", "[7]")] {
         let reader = format!("1 ok {mine} [:r y {list}] [:r x [1]]");
         let text = completions(&["0 ok [:append y 5] [:append x 1]", &reader]);
@@ -199,7 +199,7 @@ fn an_element_that_was_appended_twice_and_that_only_its_own_transaction_saw_is_t
             assert_eq!(verdict(&text, level), Verdict::Invalid, "{level}: {mine}");
         }
     }
-    // Each read a list without the other's.
+    // Each read a list without the other's append.
     let both = completions(&["0 ok [:append y 1] [:r y [1]]", "1 ok [:append y 1] [:r y [1]]"]);
     assert_eq!(verdict(&both, "read-committed"), Verdict::Unknown);
     let distinct = completions(&["0 ok [:append y 1] [:r y [1]]", "1 ok [:append y 2] [:r y [2]]"]);
@@ -242,7 +242,7 @@ fn both_lists_that_contradict_each_other_are_shown_whole() {
     let witness = &report.anomalies[0].witnesses[0];
     let ops: Vec<(u64, String)> = witness.ops.iter().map(|op| (op.index, op.value.to_string())).collect();
     assert_eq!(ops, [(3, "[[:r x [1 3 2]]]".into()), (2, "[[:r x [1 2 3]]]".into())]);
-    // Both in one transaction.
+    // Both reads in one transaction.
     let one = completions(&["0 ok [:append x 1]", "1 ok [:append x 2]", "2 ok [:r x [1 2]] [:r x [2]]"]);
     let report = judge(&one, &["read-committed"]);
     assert!(report.anomalies[0].witnesses[0].explanation.contains("it also read a list of key x"), "{report:#?}");
@@ -278,12 +278,12 @@ fn what_is_wrong_without_an_op_that_is_none_is_wrong_with_it() {
 #[test]
 fn what_an_op_that_is_none_may_have_done_is_not_held_against_others() {
     for txns in [
-        // It may have written this, or nil again.
+        // The op may have written this value, or nil again.
         vec!["0 ok [:r x 1]", "3 ok [:frobnicate x 1]"],
         vec!["0 ok [:w x 1]", "0 ok [:r x nil]", "3 ok [:w x nil]"],
-        // It did write this, too.
+        // The op wrote this value, too.
         vec!["0 fail [:w x 1]", "1 ok [:r x 1]", "3 ok [:w x 1] [:frobnicate x 1]"],
-        // Nothing wrong at all.
+        // There is no fault at all.
         vec!["0 ok [:w x 1]", "1 ok [:r x 1]", "3 ok 7"],
         vec!["0 ok [:append x 1] [:append x 2]", "3 ok [:append x 3] 7", "2 ok [:r x [1 3 2]]"],
         vec!["0 ok [:append x 1]", "3 ok [:append x 2] 7", "2 ok [:r x [2 1]]", "1 ok [:append x 2]"],
@@ -296,7 +296,7 @@ fn what_an_op_that_is_none_may_have_done_is_not_held_against_others() {
             assert!(report.not_checked.contains(&level.into()), "{report:#?}");
         }
     }
-    // A completion with other writes than its invocation: both may have been written.
+    // A completion whose writes differ from those of its invocation: both may have been written.
     let text = "
         {:process 0, :type :invoke, :value [[:w x 1]]}
         {:process 1, :type :invoke, :value [[:r x nil]]}
@@ -308,7 +308,7 @@ fn what_an_op_that_is_none_may_have_done_is_not_held_against_others() {
     assert_eq!(report.verdict, Verdict::Unknown, "{report:#?}");
 }
 
-/// Leaves an op out of which only its place is known, at random: what is then found is there with it, too.
+/// Omits a random op of which only the position is known: a violation in the rest is one of the whole history, too.
 #[test]
 fn a_history_of_which_an_op_is_hidden_has_no_violation_more() {
     let mut random = Random(11);
@@ -345,7 +345,7 @@ fn a_history_of_which_an_op_is_hidden_has_no_violation_more() {
             let checker = Isolation { consistency_models: vec![level.parse().unwrap()], ..Isolation::default() };
             let partial = checker.check(&History::parse(&completions(&some)).unwrap()).unwrap().verdict;
             if bad.contains("fail") {
-                // It had no effect, whatever it is.
+                // The op had no effect, whatever it is.
                 assert_eq!(partial, whole, "{level}: {txns:?}, {hidden}");
                 continue;
             }
@@ -359,13 +359,13 @@ fn a_history_of_which_an_op_is_hidden_has_no_violation_more() {
 
 #[test]
 fn what_keys_hold_may_become_known_late() {
-    // Nil is a register's first state only if nothing else is.
+    // Nil is the initial state of a register only if no other value is given.
     let nil = completions(&["0 ok [:r x nil]", "0 ok [:w x 1]"]);
     assert_eq!(verdict(&nil, "serializable"), Verdict::Valid);
     let zero = Isolation { initial: Datum::Int(0), ..Isolation::default() };
     let report = zero.check(&History::parse(&nil).unwrap()).unwrap();
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["thin-air-read"]);
-    // An integer is no list.
+    // An integer is not a list.
     let mixed = completions(&["0 ok [:r x 5] [:r x 6] [:r x 7]", "1 ok [:append x 1]", "2 ok [:r x [1]]"]);
     let report = judge(&mixed, &["read-committed"]);
     assert_eq!(report.verdict, Verdict::Unknown);

@@ -1,5 +1,5 @@
-//! The checker against definitions: all orders of small histories, and a judge of evidence that shares nothing with the
-//! solver.
+//! Tests the checker against definitions: all orders of small histories, and a certifier of evidence that shares no
+//! code with the solver.
 
 mod certify;
 mod formats;

@@ -1,5 +1,5 @@
-//! Mini-transactions: each write follows a read of its key. They are decided without a step of search, and as the
-//! definition says.
+//! Mini-transactions: each write follows a read of its key. Tests that they are decided without any step of a search,
+//! and as defined.
 
 use crate::small::{each_choice, levels, wrong};
 use crate::worlds::{Frame, Op, Random, build, choices, external};
@@ -7,7 +7,7 @@ use check_isolation::{Axiom, Base, Level, Outcome, Transactions, decide};
 use history_core::Budget;
 use std::collections::BTreeMap;
 
-/// All mini-transactions on two keys: each is left alone, read, or read and written.
+/// All mini-transactions on two keys: each key is unused, read, or read and written.
 fn shapes() -> Vec<Vec<Op>> {
     let of_key = |key: usize| [vec![], vec![(key, false)], vec![(key, false), (key, true)]];
     let both = |first: Vec<Op>| of_key(1).map(|second| [first.clone(), second].concat());
@@ -21,7 +21,7 @@ fn compare(txns: &Transactions, levels: &[Level], counts: &mut BTreeMap<(&'stati
     for level in levels {
         let axiom = level.decided_by().expect("an axiom").0;
         let outcome = decide(txns, *level, &budget);
-        // At prefix two may replace one version.
+        // At prefix, two transactions may replace the same version.
         if axiom == Axiom::Prefix && matches!(outcome, Outcome::Unknown(_)) {
             continue;
         }
@@ -79,7 +79,8 @@ fn random_mini_transactions() {
         let n = 4 + round % 3;
         let txns: Vec<Vec<Op>> = (0..n).map(|_| shapes[source.below(shapes.len())].clone()).collect();
         let reads = external(&txns);
-        // Nobody replaces what another replaced, so far as that is possible: otherwise nearly all are lost updates.
+        // No transaction replaces a version that another one replaced, if possible: otherwise nearly all have lost
+        // updates.
         let mut taken = Vec::new();
         let writers: Vec<_> = choices(&txns, &reads)
             .iter()

@@ -1,4 +1,4 @@
-//! The definition of a level, tried with every order of the transactions.
+//! The definition of a level, checked for every order of the transactions.
 
 use check_isolation::{Axiom, Base, Moment, Order, Transactions, TxnId};
 
@@ -23,7 +23,7 @@ fn closure(mut relation: Relation) -> Relation {
     relation
 }
 
-/// What does not depend on the order.
+/// The parts of the definition that do not depend on the order.
 pub(crate) struct Definition<'t> {
     txns: &'t Transactions,
     axiom: Axiom,
@@ -44,7 +44,7 @@ impl<'t> Definition<'t> {
         Definition { txns, axiom, known, reached }
     }
 
-    /// Whether an order, given as the position of each transaction, obeys the axiom.
+    /// Returns true if an order, given as the position of each transaction, obeys the axiom.
     pub(crate) fn is_obeyed(&self, at: &[usize]) -> bool {
         let n = at.len();
         let extends = (0..n).all(|a| (0..n).all(|b| !self.known[a][b] || at[a] < at[b]));
@@ -102,7 +102,7 @@ impl<'t> Definition<'t> {
         }
     }
 
-    /// Whether some order obeys the axiom.
+    /// Returns true if some order obeys the axiom.
     pub(crate) fn holds(&self) -> bool {
         let mut at = vec![usize::MAX; self.txns.len()];
         self.holds_with(&mut at, 0)
@@ -124,7 +124,7 @@ impl<'t> Definition<'t> {
         false
     }
 
-    /// Whether an order that was found obeys the axiom: its commits, by the definition.
+    /// Returns true if an order that was found obeys the axiom: its commits, by the definition.
     pub(crate) fn accepts(&self, order: &Order) -> bool {
         let mut at = vec![usize::MAX; self.txns.len()];
         for (position, moment) in order.moments.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! Levels with sessions, by a search over prefixes of the sessions: another algorithm than the solver's, on the same
-//! random histories.
+//! Decides levels with sessions by a search over prefixes of the sessions, a different algorithm from the solver's, and
+//! compares the results on the same random histories.
 //!
 //! Biswas and Enea, "On the Complexity of Checking Transactional Consistency" (OOPSLA 2019), section 4: a prefix of
-//! each session was executed; what may come next depends on that alone, so each tuple of prefixes is visited once. At
-//! prefix and snapshot isolation a transaction is two steps, its reads and its writes; at snapshot isolation no two
-//! that write one key are between these at once.
+//! each session was executed; the next step depends only on these, so each tuple of prefixes is visited once. At prefix
+//! and snapshot isolation a transaction has two steps, its reads and its writes; at snapshot isolation no two writers
+//! of the same key may be between their steps at the same time.
 
 use crate::worlds::{Random, random};
 use check_isolation::{Axiom, KeyId, Level, Outcome, Transactions, TxnId, decide};
@@ -37,7 +37,7 @@ impl Search<'_> {
         Search { txns, axiom, sessions: (0..count).map(session).collect(), failed: HashSet::new() }
     }
 
-    /// Whether what is left can be executed.
+    /// Returns true if the remaining steps can be executed.
     fn completes(&mut self, done: &mut Vec<usize>) -> bool {
         if (0..done.len()).all(|at| done[at] == self.sessions[at].len()) {
             return true;
@@ -58,7 +58,7 @@ impl Search<'_> {
         false
     }
 
-    /// Of the parts of a prefix or of what is left of it.
+    /// The steps in a prefix, or those after it.
     fn parts(&self, done: &[usize], is_done: bool) -> impl Iterator<Item = Part> {
         let range = move |at: usize, len: usize| if is_done { 0..done[at] } else { done[at]..len };
         let sessions = self.sessions.iter().enumerate();
@@ -74,7 +74,7 @@ impl Search<'_> {
         if next.reads && !reads.iter().all(|read| self.has_written(read.writer, done)) {
             return false;
         }
-        // What is still to be read must not be overwritten.
+        // A version that is still to be read must not be overwritten.
         let waits = |key: KeyId| {
             self.parts(done, false).filter(|part| part.reads && part.txn != next.txn).any(|part| {
                 let reads = self.txns.reads(part.txn).iter();

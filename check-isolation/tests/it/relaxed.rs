@@ -1,12 +1,12 @@
-//! Levels without sessions of a store that breaks a few of them: the others still help.
+//! Tests levels without sessions on a store that violates a few sessions: the other sessions still help.
 
 use crate::certify::certify;
 use crate::oracle::Definition;
 use check_isolation::{Axiom, Base, KeyId, Level, NewTxn, Outcome, Read, Transactions, TxnId, decide};
 use history_core::Budget;
 
-/// Transactions of four sessions that run one after another: each writes two keys or reads two. Now and then one reads
-/// what was there long before.
+/// Transactions of four sessions that run one after another: each writes two keys or reads two. Sometimes one reads a
+/// much older state.
 fn store(n: usize, keys: usize) -> Transactions {
     let mut txns = Transactions::default();
     let mut states = vec![vec![TxnId::NONE; keys]];
@@ -34,7 +34,7 @@ fn stale_reads_of_a_few_do_not_cost_the_others_their_sessions() {
     let txns = store(600, 16);
     let session: Level = "strong-session-causal-cerone".parse().unwrap();
     assert!(matches!(decide(&txns, session, &Budget::default()), Outcome::Violated(_)));
-    // Without sessions there are so many chains that their clocks take more.
+    // Without sessions there are so many chains that their clocks exceed the limit.
     let mut budget = Budget::default();
     budget.bytes_max = Some(1 << 19);
     for name in ["serializable", "snapshot-isolation", "parallel-snapshot-isolation", "prefix", "causal-cerone"] {
@@ -47,11 +47,11 @@ fn stale_reads_of_a_few_do_not_cost_the_others_their_sessions() {
     }
 }
 
-/// A violation that needs no session is found with what is left of them, and refutes the level without them.
+/// A violation that needs no session is found with the remaining sessions, and refutes the level without them.
 #[test]
 fn a_refutation_without_sessions_is_of_the_bare_level() {
     let mut txns = store(200, 16);
-    // Write skew on two keys of its own, whose versions others wrote without a read.
+    // Write skew on two other keys, whose versions were written without a read.
     let (x, y) = (KeyId::new(16), KeyId::new(17));
     let push = |txns: &mut Transactions, session: u32, reads: &[Read], writes: &[KeyId]| {
         txns.push(&NewTxn { session: Some(session), reads, writes, ..NewTxn::default() })

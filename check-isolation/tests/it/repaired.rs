@@ -1,4 +1,4 @@
-//! Histories of stores that are nearly right, too long to try all orders: whatever is said of a level is certified.
+//! Tests histories of nearly correct stores, too long to try all orders: all results are certified.
 
 use crate::certify::{certify, certify_order};
 use crate::small::levels;
@@ -7,20 +7,20 @@ use check_isolation::{Base, KeyId, Level, NewTxn, Outcome, Read, Transactions, T
 use history_core::Budget;
 use std::collections::BTreeMap;
 
-/// How a store is wrong.
+/// The fault of a store.
 #[derive(Clone, Copy, Debug)]
 enum Store {
-    /// Not at all.
+    /// None.
     Serial,
-    /// Now and then a transaction that writes nothing reads an old state.
+    /// Sometimes a transaction that writes nothing reads an old state.
     Stale,
-    /// Each transaction reads what was there when it began, and does not commit if another wrote its keys since then.
+    /// Each transaction reads the state at its begin, and does not commit if another wrote its keys since then.
     Snapshots,
-    /// Now and then a read of one key is old.
+    /// Sometimes a read of one key is old.
     Torn,
 }
 
-/// Transactions of five clients that overlap; rows are in the order in which they commit, or nearly.
+/// Transactions of five clients that overlap; rows are nearly in the order of commits.
 fn ran(random: &mut Random, store: Store, n: usize, keys: usize) -> Transactions {
     let mut states = vec![vec![TxnId::NONE; keys]];
     let mut txns = Transactions::default();
@@ -101,7 +101,7 @@ fn whatever_is_said_of_longer_histories_is_certified() {
     assert!(broken > 10 && held > 10, "{counts:?}");
 }
 
-/// The rows of the contradiction come last, and the first in time: it is told by its rows in the whole history.
+/// The rows of the contradiction are last, but first in time: the report must have their rows in the whole history.
 #[test]
 fn what_a_part_shows_is_told_of_the_whole_history() {
     let mut txns = Transactions::default();

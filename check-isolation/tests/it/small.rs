@@ -8,7 +8,7 @@ use check_isolation::{Base, Because, Item, Level, Outcome, Refutation, Transacti
 use history_core::{Budget, Spent};
 use std::collections::BTreeMap;
 
-/// What is wrong with an answer, by the definition.
+/// Why an outcome is wrong by the definition, if it is.
 pub(crate) fn wrong(txns: &Transactions, level: Level, outcome: &Outcome) -> Option<String> {
     let (axiom, base) = level.decided_by()?;
     let definition = Definition::new(txns, axiom, base);
@@ -27,7 +27,7 @@ pub(crate) fn levels(bases: &[Base]) -> Vec<Level> {
     Level::all().filter(|level| level.decided_by().is_some_and(|(_, base)| bases.contains(&base))).collect()
 }
 
-/// Decides levels and compares with the definition; the answers keep to the lattice.
+/// Decides levels and compares with the definition; the outcomes must agree with the lattice.
 fn compare(txns: &Transactions, levels: &[Level], counts: &mut BTreeMap<(&'static str, bool), u64>) {
     let mut answers = Vec::new();
     for level in levels {
@@ -46,7 +46,7 @@ fn compare(txns: &Transactions, levels: &[Level], counts: &mut BTreeMap<(&'stati
     }
 }
 
-/// Calls with each way of choosing one of each list.
+/// Calls `with` for each way to choose one item of each list.
 pub(crate) fn each_choice(choices: &[Vec<TxnId>], mut with: impl FnMut(&[TxnId])) {
     let mut at = vec![0; choices.len()];
     loop {
@@ -62,8 +62,8 @@ fn frame(sessions: [u32; 3], times: [(u64, Option<u64>); 3]) -> Frame {
     Frame { sessions: sessions.to_vec(), times: times.to_vec() }
 }
 
-/// Every history of three transactions of two operations on two keys: without a base, and with sessions and real time,
-/// which take turns.
+/// Every history of three transactions of two operations on two keys: without a base, and alternately with sessions and
+/// with real time.
 #[test]
 fn three_transactions_of_two_operations_on_two_keys() {
     let at_once = [(1, Some(10)), (1, Some(11)), (1, Some(12))];
@@ -89,7 +89,7 @@ fn three_transactions_of_two_operations_on_two_keys() {
                 each_choice(&choices(&txns, &reads), |writers| {
                     turn += 1;
                     let history = build(&txns, &reads, writers, &frames[turn % frames.len()]);
-                    // Without a base the order of the transactions means nothing.
+                    // Without a base the order of the transactions does not matter.
                     if a <= b && b <= c {
                         compare(&history, &bare, &mut counts);
                     }
@@ -117,8 +117,7 @@ fn random_histories_of_four_to_six_transactions() {
     }
 }
 
-/// An order of two writers that is known is one that every order extends; it does not make the one visible to the
-/// other.
+/// Every order must extend a known order of two writers, but this order does not make one visible to the other.
 #[test]
 fn random_histories_of_which_orders_of_writers_are_known() {
     let all = levels(&[Base::None, Base::Session, Base::RealTime]);
@@ -133,7 +132,7 @@ fn random_histories_of_which_orders_of_writers_are_known() {
     }
 }
 
-/// A choice takes steps: without any left the answer is that it is not known, and how far it got.
+/// A choice takes steps: if none are left, the result is unknown, and states how far the search got.
 #[test]
 fn spent_steps_leave_the_answer_open() {
     let (mut source, mut open) = (Random(22), 0);
@@ -152,7 +151,7 @@ fn spent_steps_leave_the_answer_open() {
     assert!(open > 5, "{open}");
 }
 
-/// Blind writers and readers of two keys: what propagation leaves open is decided by cases.
+/// Blind writers, and readers of two keys: case analysis decides what propagation leaves open.
 #[test]
 fn what_takes_cases_is_certified() {
     let all = levels(&[Base::None]);
@@ -187,7 +186,7 @@ fn uses_a_lemma(refutation: &Refutation) -> bool {
     refutation.by.is_some() || refutation.items.iter().any(is_by_lemma)
 }
 
-/// A judge that says yes to everything is caught: evidence from which something is taken away does not pass.
+/// A certifier that accepts everything would be detected: evidence with a missing step must be rejected.
 #[test]
 fn canary_evidence_with_a_step_missing_is_refused() {
     let serializable: Level = "serializable".parse().unwrap();

@@ -1,9 +1,9 @@
-//! What operations mean where it is easily mistaken: one test each.
+//! The meaning of operations that are easily misunderstood: one test each.
 
 use check_isolation::Isolation;
 use history_core::{Checker, Datum, History, Report, Verdict};
 
-/// Transactions one after another, completions only: process, type, micro-ops.
+/// The report on successive transactions without invocations: process, type, micro-ops.
 fn report(checker: &Isolation, txns: &[(u32, &str, &str)]) -> Report {
     let line = |(process, kind, mops): &(u32, &str, &str)| {
         format!("{{:process {process}, :type :{kind}, :f :txn, :value [{mops}]}}\n")
@@ -20,7 +20,7 @@ fn aborted_reads_are_those_of_committed_transactions() {
     let failed = (0, "fail", "[:w x 1]");
     let all = report(&Isolation::default(), &[failed, (1, "ok", "[:r x 1]")]);
     assert_eq!(all.anomaly_types().collect::<Vec<_>>(), ["G1a"]);
-    // What one of unknown end read is unknown, and what failed read is nothing.
+    // The reads of a transaction with an unknown outcome are unknown, and a failed transaction has none.
     let unknown = [failed, (1, "info", "[:r x 1] [:w y 1]"), (2, "ok", "[:r y 1]")];
     assert_eq!(verdict("strict-serializable", &unknown), Verdict::Valid);
     assert_eq!(
@@ -34,7 +34,7 @@ fn unknown_transactions_happened_as_a_whole_once_one_of_their_writes_was_read() 
     let unknown = (0, "info", "[:w x 1] [:w y 1]");
     assert_eq!(verdict("strict-serializable", &[unknown, (1, "ok", "[:r x nil] [:r y nil]")]), Verdict::Valid);
     assert_eq!(verdict("read-atomic", &[unknown, (1, "ok", "[:r x 1] [:r y nil]")]), Verdict::Invalid);
-    // They may take effect at any time later, also in real time.
+    // They may take effect at any later time, also in real time.
     let later = [unknown, (1, "ok", "[:r x nil]"), (1, "ok", "[:r x 1]")];
     assert_eq!(verdict("strict-serializable", &later), Verdict::Valid);
 }
@@ -43,7 +43,7 @@ fn unknown_transactions_happened_as_a_whole_once_one_of_their_writes_was_read() 
 fn blind_writes_are_in_whatever_order_explains_the_reads() {
     let unread = [(0, "ok", "[:w x 1]"), (1, "ok", "[:w x 2]"), (2, "ok", "[:r x 1]")];
     assert_eq!(verdict("strong-session-serializable", &unread), Verdict::Valid);
-    // No order explains a half of each.
+    // No order explains a read of half of each.
     let halves = [(0, "ok", "[:w x 1] [:w y 1]"), (1, "ok", "[:w x 2] [:w y 2]"), (2, "ok", "[:r x 1] [:r y 2]")];
     assert_eq!(verdict("monotonic-atomic-view", &halves), Verdict::Valid);
     assert_eq!(verdict("read-atomic", &halves), Verdict::Invalid);
@@ -57,7 +57,7 @@ fn initial_values_are_before_all_writes() {
     assert!(stale.not.contains(&"strong-session-read-atomic".into()), "{stale:#?}");
     let nil = report(&zero, &[(0, "ok", "[:w x 1]"), (1, "ok", "[:r x nil]")]);
     assert_eq!(nil.anomaly_types().collect::<Vec<_>>(), ["thin-air-read"]);
-    // Also where nothing is written, before or at all.
+    // Also if nothing was written, before or at all.
     let many: Vec<(u32, &str, &str)> = vec![(0, "ok", "[:r x nil]"); 600];
     for txns in [&many[..1], &[&many[..], &[(1, "ok", "[:w y 1]")]].concat()] {
         let nil = report(&zero, txns);
@@ -72,7 +72,7 @@ fn initial_values_are_before_all_writes() {
     );
 }
 
-/// What is written twice says nothing; what is written once says what it said.
+/// A value that was written twice proves nothing; one that was written once proves the same as without it.
 #[test]
 fn a_violation_stays_one_beside_a_value_that_was_written_twice() {
     let wrong = |aborted: &str, read: &str, again: [&str; 2]| {
@@ -85,7 +85,7 @@ fn a_violation_stays_one_beside_a_value_that_was_written_twice() {
     assert_eq!(wrong("[:w x 1]", "[:r x 1]", ["[:w y 5]", "[:r y 5]"]), is("G1a"));
     assert_eq!(wrong("[:append x 1]", "[:r x [1]]", ["[:append y 5]", "[:r y [5 5]]"]), is("G1a"));
     assert_eq!(wrong("[:w z 1]", "[:r x 1] [:w x 1]", ["[:w y 5]", "[:r y 5]"]), is("future-read"));
-    // The one who failed and another wrote it.
+    // The failed transaction and another one wrote it.
     assert_eq!(wrong("[:w x 5]", "[:r x 5]", ["[:w x 5]", "[:r x 5]"]).0, Verdict::Unknown);
 }
 
@@ -98,7 +98,7 @@ fn a_value_that_was_written_twice_and_read_is_unknown_with_the_places() {
         let note = "No verdict, because 1 was written to key x twice, at index 0 and index 1, and the read at index 2 may have seen either.";
         assert!(report.notes.contains(&note.to_owned()), "{kind}: {:?}", report.notes);
     }
-    // Of another key it is another value; and unseen it does not matter.
+    // In another key it is another value; and if it was not read it does not matter.
     let apart = [(0, "ok", "[:w x 1] [:w z 5]"), (1, "ok", "[:w y 1] [:w z 5]"), (2, "ok", "[:r x 1] [:r y 1]")];
     assert_eq!(verdict("strong-session-serializable", &apart), Verdict::Valid);
 }
@@ -108,7 +108,7 @@ fn a_client_that_goes_on_under_another_number_begins_another_session() {
     let (write, end) = ((0, "ok", "[:w x 1]"), (0, "info", "[:w y 1]"));
     assert_eq!(verdict("strong-session-serializable", &[write, end, (7, "ok", "[:r x nil]")]), Verdict::Valid);
     assert_eq!(verdict("strong-session-serializable", &[write, (0, "ok", "[:r x nil]")]), Verdict::Invalid);
-    // What ended the session is behind what was before it, as whoever reads it sees.
+    // The transaction that ended the session follows its earlier ones, as a reader of its write observes.
     let seen = [write, end, (7, "ok", "[:r y 1] [:r x nil]")];
     assert_eq!(verdict("strong-session-read-atomic", &seen), Verdict::Valid);
     assert_eq!(verdict("strong-session-causal-cerone", &seen), Verdict::Invalid);
@@ -128,7 +128,7 @@ fn a_result_that_is_missing_is_noted() {
     }
 }
 
-/// An aborted read rules out every level, so no other reason is looked for.
+/// An aborted read rules out every level, so no other anomaly is searched for.
 #[test]
 fn what_ends_the_search_leaves_the_rest_open() {
     let fractured =

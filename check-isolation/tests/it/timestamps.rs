@@ -1,12 +1,12 @@
-//! Timestamps against their definition, which is applied here pair by pair; watched histories against those judged at
-//! the end.
+//! Compares timestamps with their definition, which is applied here pair by pair, and histories checked while they are
+//! written with those checked at the end.
 
 use crate::worlds::Random;
 use check_isolation::{Axiom, Base, Isolation, Level};
 use history_core::{Budget, Checker, History, Options, Report, Verdict};
 use std::fmt::Write as _;
 
-/// A transaction of a small history; value 0 is the first state.
+/// A transaction of a small history; the value 0 is the initial state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Txn {
     process: usize,
@@ -14,7 +14,7 @@ pub(crate) struct Txn {
     pub(crate) commit: i64,
     reads: Vec<(usize, i64)>,
     writes: Vec<(usize, i64)>,
-    /// How many transactions had completed when it was invoked.
+    /// The number of transactions that had completed when it was invoked.
     behind: usize,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn text(txns: &[Txn]) -> String {
     text
 }
 
-/// Whether timestamps explain a history, by the definition.
+/// Returns true if timestamps explain a history, by the definition.
 pub(crate) fn is_explained(txns: &[Txn], axiom: Axiom, base: Base) -> bool {
     let commits = axiom == Axiom::Serializable;
     let writes_any = |txn: &Txn| !txn.writes.is_empty();
@@ -104,8 +104,8 @@ pub(crate) fn is_explained(txns: &[Txn], axiom: Axiom, base: Base) -> bool {
     true
 }
 
-/// Whether the clock lets one transaction come behind another. One that reads and writes at once is before those that
-/// only read then, which see it.
+/// Returns true if the clock permits one transaction to follow another. One that reads and writes at the same time
+/// precedes those that only read then, which observe it.
 fn may_follow(one: &Txn, other: &Txn, commits: bool) -> bool {
     let (over, begun) = (one.commit, if commits { other.commit } else { other.start });
     let reads_only = one.writes.is_empty();
@@ -113,7 +113,7 @@ fn may_follow(one: &Txn, other: &Txn, commits: bool) -> bool {
     over < begun || over == begun && !(reads_only && writes_at_once)
 }
 
-/// A random history; most reads are what a store with this clock would return.
+/// A random history; most reads have the result that a store with this clock would return.
 pub(crate) fn random(random: &mut Random, sees_commits: bool) -> Vec<Txn> {
     let n = 2 + random.below(4);
     let keys = 1 + random.below(2);
@@ -154,7 +154,7 @@ pub(crate) fn random(random: &mut Random, sees_commits: bool) -> Vec<Txn> {
                 txns[at].reads.push((key, value.unwrap_or(0)));
             }
         }
-        // Its process has nothing else in flight.
+        // Its process has no other transaction in flight.
         let free = (0..at).rev().find(|other| txns[*other].process == txns[at].process).map_or(0, |other| other + 1);
         txns[at].behind = free + random.below(at - free + 1);
     }
@@ -199,8 +199,7 @@ fn small_histories_agree_with_the_definition() {
     assert!(explained > 3000 && violated > 3000 && clock_only > 500, "{explained}, {violated}, {clock_only}");
 }
 
-/// What is found while the history is being written stays wrong whatever comes next, and next to nothing is found only
-/// at the end.
+/// A violation found while the history is being written is permanent, and almost none is found only at the end.
 #[test]
 fn what_watching_finds_is_wrong_at_the_end() {
     let (mut source, mut early, mut found, mut missed) = (Random(6), 0, 0, 0);
@@ -237,7 +236,7 @@ fn what_watching_finds_is_wrong_at_the_end() {
                     found += 1;
                     early += usize::from(index + 1 < history.len());
                 }
-                // The order of a reader and a writer of one timestamp is looked at in the end.
+                // The order of a reader and a writer with the same timestamp is checked at the end.
                 None if report.verdict == Verdict::Invalid => {
                     missed += 1;
                     assert_eq!(report.anomaly_types().next(), Some("equal-timestamps"), "{name}: {}", text(&txns));
@@ -249,7 +248,7 @@ fn what_watching_finds_is_wrong_at_the_end() {
     assert!(found > 5000 && early > 2000 && missed < found / 10, "{found}, {early}, {missed}");
 }
 
-/// Completions with timestamps: `process type start commit micro-ops`, a timestamp of `-` left out.
+/// Completions with timestamps: `process type start commit micro-ops`; `-` stands for no timestamp.
 fn completions(txns: &[&str]) -> String {
     let line = |txn: &&str| {
         let parts: Vec<&str> = txn.splitn(5, ' ').collect();
@@ -327,7 +326,7 @@ fn evidence_names_transactions_and_times() {
     }
     let note = &judge_text(&session, "strong-session-snapshot-isolation").notes[0];
     assert!(note.contains("the clock contradicts the history or itself"), "{note}");
-    // Without sessions that is no violation; it is mentioned.
+    // Without sessions this is no violation, but the report mentions it.
     let bare = judge_text(&session, "snapshot-isolation");
     assert_eq!(bare.verdict, Verdict::Valid);
     assert!(
@@ -352,7 +351,7 @@ fn transactions_without_timestamps_leave_the_level_open() {
     let report = judge_text(&some, "snapshot-isolation");
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].contains("2 of 4 transactions lack them, the first at index 1."), "{report:#?}");
-    // Serializable needs commits alone, and those that write nothing need one timestamp.
+    // Serializable needs only commits, and transactions that write nothing need one timestamp.
     let commits = ["0 ok - 2 [:w x 1]", "1 ok 3 - [:r x 1]", "2 ok - 5 [:r x 1] [:w x 2]"];
     assert_eq!(judge_text(&commits, "serializable").verdict, Verdict::Valid);
     assert_eq!(judge_text(&commits, "snapshot-isolation").verdict, Verdict::Unknown);
@@ -388,11 +387,11 @@ fn values_may_be_written_twice() {
     let report = checker.check(&History::parse(&completions(&twice)).unwrap()).unwrap();
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].contains("as the one at index 0 had"), "{report:#?}");
-    // One that failed did not write it, whatever its timestamps: the read at 9 misses the write at 4.
+    // The failed transaction did not write it, whatever its timestamps: the read at 9 misses the write at 4.
     let failed = ["0 ok 1 1 [:w x 1]", "1 ok 2 4 [:w x 2]", "2 fail 3 4 [:w x 1]", "3 ok 9 9 [:r x 1]"];
     let stale = judge_text(&failed, "serializable");
     assert_eq!(stale.anomaly_types().collect::<Vec<_>>(), ["timestamp-read"], "{stale:#?}");
-    // One of unknown end may have, in whatever order they come.
+    // A transaction with an unknown outcome may have written it, whatever the order.
     let (first, open, again) = ("0 ok 1 2 [:w x 5]", "1 info - - [:w x 5]", "2 ok 3 4 [:w x 5]");
     for writers in [[first, open, again], [first, again, open], [open, first, again]] {
         let txns = [&writers[..], &["3 ok 5 6 [:w x 6]", "4 ok 7 8 [:r x 5]"]].concat();
@@ -400,7 +399,7 @@ fn values_may_be_written_twice() {
     }
 }
 
-/// What is certain stays so where the whole history cannot be judged.
+/// A certain violation remains if the whole history cannot be checked.
 #[test]
 fn what_watching_finds_stays() {
     let backwards = ["0 info 21 3 [:w x 1]"];
@@ -424,7 +423,7 @@ fn lists_are_judged_by_all_of_their_elements() {
         "2 ok 6 7 [:r x [1 2 3]]",
     ];
     assert_eq!(judge_text(&right, "strong-session-snapshot-isolation").verdict, Verdict::Valid);
-    // The last element is the one that timestamps say; the order of those before it is not.
+    // The last element is the expected one; the order of the elements before it is not.
     let order =
         ["0 ok 1 2 [:append x 1]", "1 ok 3 4 [:append x 2]", "1 ok 5 6 [:append x 3]", "2 ok 7 7 [:r x [2 1 3]]"];
     let report = judge_text(&order, "snapshot-isolation");
@@ -439,7 +438,7 @@ fn what_is_no_timestamp_is_named_with_its_place() {
         report.notes[0].contains("start-ts is \"3\": expected a timestamp, an integer or [physical logical]"),
         "{report:#?}"
     );
-    // What is wrong whatever the times is reported as without them.
+    // An anomaly that does not depend on the times is reported as without them.
     let aborted = judge_text(&["0 fail - - [:w x 1]", "1 ok 3 4 [:r x 1]"], "snapshot-isolation");
     assert_eq!(aborted.anomaly_types().collect::<Vec<_>>(), ["G1a"]);
     assert_eq!(aborted.not, ["read-committed"]);
@@ -468,7 +467,7 @@ fn the_order_of_timestamps_is_reported_if_asked_for() {
     assert_eq!(order("serializable"), "1, 0, 2");
 }
 
-/// An op that says at neither end what it does may have written what nobody else wrote, whatever timestamps it has.
+/// An op without micro-ops at either end may have written any value that no other op wrote, whatever its timestamps.
 #[test]
 fn what_is_never_said_may_have_been_written() {
     let read = "{:process 0, :type :invoke, :f :txn, :value [[:r :y nil]]}
@@ -487,7 +486,7 @@ fn what_is_never_said_may_have_been_written() {
             let report = judge(&History::parse(&text).unwrap(), level.parse().unwrap());
             assert_eq!(report.verdict, verdict, "{level} {end}: {:?}", report.notes);
         }
-        // A read of what somebody wrote too late is wrong nevertheless.
+        // A read of a value that was written too late is nevertheless wrong.
         let late = format!(
             "{invoked} {read} {{:process 2, :type :invoke, :f :txn, :value [[:w :y 2]]}}
             {{:process 2, :type :ok, :f :txn, :value [[:w :y 2]], :start-ts 5, :commit-ts 6}}"

@@ -1,5 +1,5 @@
-//! What is certain beside ops that cannot be decoded, values that were written twice, and transactions without
-//! timestamps: the least history of each kind, and random ones compared with what is left of them.
+//! Tests what is certain in spite of undecoded ops, values that were written twice, and transactions without
+//! timestamps: a minimal history of each kind, and random ones compared with their remainders.
 
 use crate::timestamps;
 use crate::worlds::Random;
@@ -12,7 +12,7 @@ fn check(text: &str, level: &str) -> Report {
     checker.check(&History::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))).unwrap()
 }
 
-/// Ops one after another: process, type and value.
+/// Successive ops: process, type and value.
 fn ops(ops: &[(u32, &str, &str)]) -> String {
     let line = |(process, kind, value): &(u32, &str, &str)| {
         format!("{{:process {process}, :type :{kind}, :f :txn, :value {value}}}\n")
@@ -20,7 +20,7 @@ fn ops(ops: &[(u32, &str, &str)]) -> String {
     ops.iter().map(line).collect()
 }
 
-/// A torn read of two keys, or a whole one, with an operation of process 9 behind it.
+/// A torn read of two keys, or a consistent one, followed by an operation of process 9.
 fn beside(lists: bool, torn: bool, other: &[(&str, &str)]) -> String {
     let (write, y) = match (lists, torn) {
         (false, true) => ("[[:w x 1] [:w y 1]]", "[[:r x 1] [:r y nil]]"),
@@ -55,16 +55,16 @@ fn what_failed_is_ignored_if_it_is_not_understood() {
         assert!(report.counts.iter().any(|(name, count)| name == "passed-over-count" && *count > 0), "{text}");
         let said = |note: &String| note.contains("not understand, because the operation failed");
         assert!(report.notes.iter().any(said), "{:?}", report.notes);
-        // Times of the store are judged beside it, too.
+        // The store's timestamps are checked as well.
         let checker = Isolation { timestamps: true, ..Isolation::default() };
         let timed = checker.check(&History::parse(&text).unwrap()).unwrap();
         assert!(!timed.notes[0].starts_with("No verdict, because of the op"), "{:?}", timed.notes);
     }
-    // What of it can be decoded is what a failed transaction wrote.
+    // The part that can be decoded counts as a failed transaction's writes.
     let read =
         [(9, "invoke", "[[:w x 1] [:frob y 1]]"), (9, "fail", "nil"), (0, "invoke", "nil"), (0, "ok", "[[:r x 1]]")];
     assert_eq!(check(&ops(&read), LEVEL).anomaly_types().collect::<Vec<_>>(), ["G1a"]);
-    // A history of another form stays what it was.
+    // A history of another kind remains one.
     let report = check(&ops(&[(0, "invoke", ":junk"), (0, "fail", ":junk")]), LEVEL);
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].starts_with("No verdict, because of the op at index 0 (line 1)"), "{:?}", report.notes);
@@ -101,10 +101,10 @@ fn first_states_count_beside_an_op_whose_writes_are_known() {
             }
         }
     }
-    // An append never makes a list empty, whatever it appends.
+    // An append never empties a list, whatever it appends.
     let append = beside(true, true, &[("invoke", "[[:append y]]"), ("ok", "[[:append y]]")]);
     assert_eq!(check(&append, LEVEL).verdict, Verdict::Invalid);
-    // Which value it wrote is not known, if its ends differ.
+    // If its two ends differ, the value that it wrote is unknown.
     let differs = [(9, "invoke", "[[:w z 3]]"), (9, "ok", "[[:w z 4]]"), (0, "invoke", "nil"), (0, "ok", "[[:r z 5]]")];
     assert_eq!(check(&ops(&differs), "read-committed").verdict, Verdict::Unknown);
     let elsewhere =
@@ -132,13 +132,13 @@ fn what_is_wrong_without_reads_of_values_that_were_written_twice_is_certain() {
         assert_eq!(report.verdict, Verdict::Unknown, "{report:#?}");
         assert!(report.notes[0].starts_with("No verdict, because 1 was written to key z twice"), "{:?}", report.notes);
     }
-    // What only such a read shows is not certain.
+    // An anomaly that only such a read shows is not certain.
     let only = [(0, "ok", "[[:w x 1] [:w y 1]]"), (8, "ok", "[[:w x 1]]"), (9, "ok", "[[:r x 1] [:r y nil]]")];
     let only = ops(&only);
     assert_eq!(check(&only, LEVEL).verdict, Verdict::Unknown);
 }
 
-/// A random transaction on three keys: what it writes, and what it reads of what was written at all.
+/// A random transaction on three keys: its writes, and reads of written values.
 fn random(source: &mut Random, txns: usize, lists: bool) -> Vec<String> {
     let (mut values, mut states) = ([0_u32; 3], vec![vec![Vec::new()]; 3]);
     let mut all = Vec::new();
@@ -149,7 +149,7 @@ fn random(source: &mut Random, txns: usize, lists: bool) -> Vec<String> {
                 continue;
             }
             if source.below(2) == 0 {
-                // Of the last key each value is written twice.
+                // In the last key each value is written twice.
                 let again = key == 2 && values[2] > 0 && source.below(2) == 0;
                 values[key] += u32::from(!again);
                 let mut state: Vec<u32> = states[key].last().expect("a first state").clone();
@@ -173,7 +173,7 @@ fn completions(txns: &[String]) -> String {
     txns.iter().enumerate().map(line).collect()
 }
 
-/// Whoever wrote a value that was written twice: what is violated then is violated with each of the writers.
+/// If values were written twice, a violation must hold for every choice of their writers.
 #[test]
 fn what_is_certain_is_so_whoever_wrote_what_was_written_twice() {
     let levels = ["read-committed", "read-atomic", "causal-cerone", "prefix", "snapshot-isolation", "serializable"];
@@ -188,7 +188,7 @@ fn what_is_certain_is_so_whoever_wrote_what_was_written_twice() {
             continue;
         }
         certain[usize::from(lists)] += 1;
-        // Each writer of a value of the last key has a value of its own, and each read saw any of them.
+        // Each writer of a value of the last key gets its own value, and each read observed any of them.
         for number in 0..8 {
             let explained = distinct(&txns, lists, &mut Random(number));
             let other = check(&completions(&explained), level);
@@ -198,8 +198,8 @@ fn what_is_certain_is_so_whoever_wrote_what_was_written_twice() {
     assert!(certain.iter().all(|certain| *certain > 100), "{certain:?}");
 }
 
-/// The same, where each write of key 2 writes another value, and each read of it saw some that had its value. What a
-/// list held cannot be chosen: it is not read then.
+/// The same transactions, where each write of key 2 writes a distinct value, and each read of it observed a random one
+/// of those that had its value. The content of a list cannot be chosen, so its reads are omitted.
 fn distinct(txns: &[String], lists: bool, source: &mut Random) -> Vec<String> {
     let mops = |txn: &String| txn.split_inclusive("] ").map(str::to_owned).collect::<Vec<_>>();
     let value = |mop: &str| mop.trim_end_matches("] ").rsplit(' ').next().expect("a value").to_owned();
@@ -252,13 +252,13 @@ fn timestamps_of_others_refute_a_level_beside_a_transaction_without_them() {
                 report.is_partial && report.notes.iter().any(|note| note.contains("1 of 3 transactions lack them"))
             );
         }
-        // This one may have written between the two.
+        // The op may have written a value between the two.
         let report = judge("[:w x 2]");
         assert_eq!(report.verdict, Verdict::Unknown, "{level}: {report:#?}");
     }
 }
 
-/// What is wrong beside a transaction without timestamps is wrong whichever it has.
+/// A violation that does not involve a transaction without timestamps holds for any timestamps of it.
 #[test]
 fn what_is_wrong_without_some_timestamps_is_wrong_with_any() {
     let (mut source, mut found, mut open) = (Random(8), 0, 0);

@@ -1,21 +1,21 @@
-//! Histories that are judged while they are being written, beside each of their beginnings as a history of its own.
+//! Compares histories that are checked while they are being written with each of their prefixes as a complete history.
 
 use crate::worlds::Random;
 use check_isolation::{Base, Isolation, Level};
 use history_core::{Checker as _, History, Options, Verdict};
 use std::fmt::Write as _;
 
-/// A store that sometimes shows an old value, or another's value before it is committed.
+/// A store that sometimes returns an old value, or another transaction's value before its commit.
 struct Store {
-    /// By key, all values in the order of the writes; 0 stands for the first.
+    /// By key, all values in the order of the writes; 0 is the initial value.
     values: Vec<Vec<i64>>,
     lists: bool,
     next: i64,
-    /// One read in so many is wrong.
+    /// One read in this number is wrong.
     wrong_in: usize,
 }
 
-/// A transaction under way: reads, and what is written, by key.
+/// A transaction in progress: by key, a read, or the value to write.
 type Txn = Vec<(usize, Option<i64>)>;
 
 impl Store {
@@ -38,13 +38,13 @@ impl Store {
             return format!("{:?}", &all[1..=last]).replace(',', "");
         }
         if is_wrong && source.below(3) == 0 {
-            // Of somebody who may write it, or will.
+            // A value of a transaction that may write it, or will.
             return (self.next + 1 - i64::try_from(source.below(3)).unwrap()).max(1).to_string();
         }
         if last == 0 { "nil".into() } else { all[last].to_string() }
     }
 
-    /// The micro-ops of a completion, after which the store has what they wrote, or of an invocation.
+    /// The micro-ops of a completion, which also updates the store, or of an invocation.
     fn shown(&mut self, txn: &Txn, source: &mut Random, executes: bool) -> String {
         let mut shown = String::new();
         for (key, write) in txn {
@@ -61,7 +61,7 @@ impl Store {
     }
 }
 
-/// The lines of a history of so many events.
+/// The lines of a history with this number of events.
 fn lines(source: &mut Random, events: usize, lists: bool, wrong_in: usize) -> Vec<String> {
     let mut store = Store { values: vec![vec![0]; 2], lists, next: 0, wrong_in };
     let mut clients: Vec<(usize, Option<Txn>)> = (0..3).map(|at| (at, None)).collect();
@@ -78,7 +78,7 @@ fn lines(source: &mut Random, events: usize, lists: bool, wrong_in: usize) -> Ve
             }
             Some(txn) => {
                 let kind = ["fail", "info", "ok", "ok", "ok", "ok", "ok", "ok"][source.below(8)];
-                // What failed, and happened nevertheless, is soon read by somebody.
+                // A failed transaction that happened nevertheless is soon read.
                 let executes = kind == "ok" || (kind == "info" || events < 64) && source.below(4) == 0;
                 let value = store.shown(txn, source, executes);
                 clients[at] = (if kind == "info" { process + 3 } else { process }, None);
@@ -90,14 +90,14 @@ fn lines(source: &mut Random, events: usize, lists: bool, wrong_in: usize) -> Ve
     lines
 }
 
-/// The first beginnings, by length, that are violated: if what was read may be written later, and if not. With real
-/// time it may not.
+/// The lengths of the first violating prefixes: if values that were read may be written later, and if not. With real
+/// time they may not.
 fn first_violated(checker: &Isolation, lines: &[String]) -> [Option<usize>; 2] {
     let has_real_time = checker
         .consistency_models
         .iter()
         .all(|level| level.decided_by().is_some_and(|(_, base)| base == Base::RealTime));
-    // It may have written anything.
+    // This op may have written anything.
     let unsaid = "{:index 9999 :process 99 :type :invoke :f :txn :value nil}\n";
     [if has_real_time { "" } else { unsaid }, ""].map(|end| {
         (1..=lines.len()).find(|count| {
@@ -123,7 +123,7 @@ fn hold(level: &str, events: usize, lists: bool, rounds: usize, wrong_in: usize)
                 seen.get_or_insert(at + 1);
             }
         }
-        // A read of an empty list is certain here, as nobody empties a list.
+        // A read of an empty list is certain here, because no op empties a list.
         let [expected, earliest] = first_violated(&checker, &lines);
         let is_earlier = |seen: usize| {
             lists && expected.is_none_or(|first| seen < first) && earliest.is_some_and(|first| seen >= first)
@@ -144,7 +144,7 @@ fn hold(level: &str, events: usize, lists: bool, rounds: usize, wrong_in: usize)
             assert!(report.notes.iter().any(|other| other.contains(&note)), "{:?}, not {first}\n{text}", report.notes);
             assert!(report.not.iter().chain(&report.also_not).any(|not| *not == level.name()), "{report:?}");
         }
-        // What is violated stays so, and at the end nothing is left open that was found.
+        // A violation is permanent, and the final report leaves nothing open that was found before.
         let whole = run.finish(&history_core::Budget::default()).unwrap();
         let batch = checker.check(&history).unwrap();
         assert_eq!(whole.verdict, batch.verdict, "{level}\n{text}");
@@ -172,7 +172,7 @@ fn larger_histories_name_the_op() {
     hold("serializable", 400, true, 12, 600);
 }
 
-/// Whatever is written later, the second transaction contradicts itself.
+/// The second transaction contradicts itself, whatever is written later.
 #[test]
 fn a_read_of_what_nobody_wrote_hides_no_other_violation() {
     let text = "
@@ -199,7 +199,7 @@ fn a_read_of_what_nobody_wrote_hides_no_other_violation() {
     assert_eq!(run.finish(&history_core::Budget::default()).unwrap().verdict, Verdict::Invalid);
 }
 
-/// Who wrote a value may be known only later: if ops have no invocations, or invocations do not say what they write.
+/// The writer of a value may become known only later: if ops have no invocations, or invocations have no writes.
 #[test]
 fn what_is_written_later_may_have_been_read() {
     let without_invocations = "
@@ -222,7 +222,7 @@ fn what_is_written_later_may_have_been_read() {
     }
 }
 
-/// An op that never says what it wrote may have written what was read; any other violation stands.
+/// An op whose writes stay unknown may have written the value that was read; any other violation remains.
 #[test]
 fn what_is_never_said_may_have_been_written() {
     let check = |end: &str, other: &str| {

@@ -15,17 +15,17 @@ impl Random {
     }
 }
 
-/// What an operation does: a key, and whether it writes.
+/// An operation: a key, and whether it writes.
 pub(crate) type Op = (usize, bool);
 
-/// Sessions and intervals of transactions: one of each, by transaction.
+/// Sessions and intervals, one of each per transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) sessions: Vec<u32>,
     pub(crate) times: Vec<(u64, Option<u64>)>,
 }
 
-/// The external reads of transactions of these operations: transaction and key, in order.
+/// The external reads of these transactions: transaction and key, in order.
 pub(crate) fn external(txns: &[Vec<Op>]) -> Vec<(usize, usize)> {
     let mut reads = Vec::new();
     for (txn, ops) in txns.iter().enumerate() {
@@ -38,7 +38,7 @@ pub(crate) fn external(txns: &[Vec<Op>]) -> Vec<(usize, usize)> {
     reads
 }
 
-/// Who may have written what each read saw: the first state, or another transaction that writes the key.
+/// The possible writers of each read's value: none (the initial state), or another transaction that writes the key.
 pub(crate) fn choices(txns: &[Vec<Op>], reads: &[(usize, usize)]) -> Vec<Vec<TxnId>> {
     let writers = |(reader, key): &(usize, usize)| {
         let others = (0..txns.len()).filter(|txn| txn != reader && txns[*txn].contains(&(*key, true)));
@@ -47,7 +47,7 @@ pub(crate) fn choices(txns: &[Vec<Op>], reads: &[(usize, usize)]) -> Vec<Vec<Txn
     reads.iter().map(writers).collect()
 }
 
-/// The transactions, with these writers of what was read.
+/// The transactions, with these writers of their reads.
 pub(crate) fn build(txns: &[Vec<Op>], reads: &[(usize, usize)], writers: &[TxnId], frame: &Frame) -> Transactions {
     let mut all = Transactions::default();
     for (at, ops) in txns.iter().enumerate() {
@@ -61,7 +61,7 @@ pub(crate) fn build(txns: &[Vec<Op>], reads: &[(usize, usize)], writers: &[TxnId
     all
 }
 
-/// A random history of so many transactions.
+/// A random history of `n` transactions.
 pub(crate) fn random(random: &mut Random, n: usize, keys: usize, ops: usize) -> Transactions {
     let txns: Vec<Vec<Op>> =
         (0..n).map(|_| (0..=random.below(ops)).map(|_| (random.below(keys), random.below(2) == 0)).collect()).collect();
@@ -73,8 +73,7 @@ pub(crate) fn random(random: &mut Random, n: usize, keys: usize, ops: usize) -> 
     build(&txns, &reads, &writers, &frame)
 }
 
-/// Says of each key in which order some of its writers came, and that the others came behind them: as reads of a list
-/// do.
+/// For each key, adds a known order of some of its writers, which the others follow: as reads of a list do.
 pub(crate) fn add_orders(random: &mut Random, txns: &mut Transactions) {
     for key in (0..txns.keys()).map(KeyId::new) {
         let mut writers: Vec<TxnId> = txns.ids().filter(|txn| txns.is_writer(*txn, key)).collect();
@@ -91,8 +90,7 @@ pub(crate) fn add_orders(random: &mut Random, txns: &mut Transactions) {
     }
 }
 
-/// Sessions whose transactions follow one another in time, overlapping with those of others; rows in the order of
-/// completion.
+/// Sessions whose transactions are sequential and overlap with those of others; rows are in the order of completion.
 fn random_frame(random: &mut Random, n: usize, sessions: usize) -> Frame {
     let mut free_at = vec![0; sessions];
     let mut now = 1;

@@ -1,4 +1,4 @@
-//! adya-g2 against its definition: the ok inserts of each key are counted.
+//! Compares adya-g2 with its definition: counts the ok inserts of each key.
 
 use crate::common::{Event, anomalies, assert_sound, count, each_history, history, item, judge, op, story};
 use check_jepsen::adya_g2::AdyaG2;
@@ -16,7 +16,7 @@ fn key(event: &Event) -> String {
     pair[0].to_string()
 }
 
-/// The verdict, the number of keys, and how many of them have too many inserts.
+/// The verdict, the number of keys, and the number of keys with too many inserts.
 fn expected(events: &[Event]) -> (Verdict, u64, u64) {
     let mut keys: BTreeMap<String, u64> = BTreeMap::new();
     let mut is_observed = false;
@@ -96,7 +96,7 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_is_wrong() {
         (op(2, "insert", "[2 [2 nil]]", "ok", "[3 [2 nil]]"), "differs from its invocation's"),
     ] {
         let report = judge(&AdyaG2::default(), &[], &(good.clone() + &odd));
-        // Which row it was does not matter, its table and its key do.
+        // The row does not matter, only its table and its key do.
         let verdict = if reason.is_empty() { Verdict::Valid } else { Verdict::Unknown };
         assert_eq!(report.verdict, verdict, "{odd}: {:?}", report.notes);
         assert!(report.notes.join(" ").contains(reason), "{:?}", report.notes);

@@ -1,4 +1,4 @@
-//! bank against its definition: reads of every shape, alone and one after another.
+//! Compares bank with its definition: reads of every form, alone and in sequence.
 
 use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, judge, random_history, read, story, verdict,
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 type Balances = Vec<(Datum, Datum)>;
 
-/// The first that applies, straight from the definition.
+/// The first error that applies, by the definition.
 fn error_of(read: &Balances, accounts: &[Datum], total: i64, negative: bool) -> Option<&'static str> {
     if read.iter().any(|(account, _)| !accounts.contains(account)) {
         return Some("unexpected-key");
@@ -71,7 +71,7 @@ fn balances(of: &[(i64, Option<i64>)]) -> Datum {
     Datum::Map(of.iter().map(|(account, balance)| (Datum::from(*account), Datum::from(*balance))).collect())
 }
 
-/// Every read of up to two of three accounts with balances from -1 to 2 or none.
+/// Every read of up to two of three accounts, with balances from -1 to 2 or nil.
 fn reads() -> Vec<Datum> {
     let some = [None, Some(-1), Some(0), Some(1), Some(2)];
     let mut all = vec![balances(&[])];
@@ -149,7 +149,7 @@ fn keys_of_json_objects_are_accounts_all_the_same() {
     assert_eq!((report.verdict, count(&report, "account-count")), (Verdict::Valid, 2));
     let accounts = Some(vec![Datum::from(0), Datum::from("1")]);
     assert_eq!(judge(&Bank { accounts, ..Bank::default() }, &[], text).verdict, Verdict::Valid);
-    // Texts that only look like integers stay apart.
+    // Texts that only resemble integers remain distinct.
     let text = r#"{"process":0,"type":"ok","f":"read","value":{"01":5,"1":5,"-0":1,"0":1}}"#;
     assert_eq!(count(&judge(&Bank::default(), &[], text), "account-count"), 4);
 }
@@ -185,7 +185,7 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_is_wrong() {
         assert!(report.notes[0].contains("One more op has a problem of this kind"), "{:?}", report.notes);
         let report = judge(&Bank::default(), &[], &format!("{good}\n{odd}\n{wrong}"));
         assert_eq!(anomalies(&report), [("wrong-total", 1)], "{value}");
-        // Without a first read the accounts are not known, but two sums are not both the total.
+        // Without a first read the accounts are unknown, but two different sums cannot both be the total.
         let report = judge(&Bank::default(), &[], &format!("{odd}\n{good}\n{wrong}"));
         assert_eq!(anomalies(&report), [("wrong-total", 1)], "{value}");
         assert!(report.notes[0].starts_with("The verdict ignores the op at index 0"), "{:?}", report.notes);

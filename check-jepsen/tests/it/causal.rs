@@ -1,11 +1,11 @@
-//! causal against its definition: some choice of when each crashed write took effect explains every op.
+//! Compares causal with its definition: crashed writes can take effect at times that explain every op.
 
 use crate::common::{anomalies, judge};
 use check_jepsen::causal::Causal;
 use history_core::Verdict;
 use std::fmt::Write as _;
 
-/// An op that ended. Its position is its place, counted from 1.
+/// An op that ended. Its position is its place in the history, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
     f: &'static str,
@@ -17,9 +17,9 @@ struct Step {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Link {
     Init,
-    /// To the last op that was ok.
+    /// To the last ok op.
     Last,
-    /// To the last op, whatever became of it.
+    /// To the last op, whatever its outcome.
     Latest,
 }
 
@@ -39,7 +39,7 @@ fn text(steps: &[Step]) -> String {
     text
 }
 
-/// The position that an op names.
+/// The position to which an op links.
 fn link(steps: &[Step], at: usize) -> Option<usize> {
     match steps[at].link {
         Link::Init => None,
@@ -48,7 +48,7 @@ fn link(steps: &[Step], at: usize) -> Option<usize> {
     }
 }
 
-/// Whether each crashed write can take effect before some later op, or never, so that every op is as it should be.
+/// Returns true if each crashed write can take effect before some later op, or never, such that every op is correct.
 fn is_explained(steps: &[Step]) -> bool {
     let crashed: Vec<usize> =
         (0..steps.len()).filter(|at| steps[*at].end == "info" && steps[*at].f == "write").collect();
@@ -59,7 +59,8 @@ fn is_explained(steps: &[Step]) -> bool {
     })
 }
 
-/// Whether all is explained if each of these writes takes effect just before the op of that number, or never.
+/// Returns true if all ops are correct if each of these writes takes effect just before the op with that number, or
+/// never.
 fn runs(steps: &[Step], effects: &[(usize, usize)]) -> bool {
     let (mut value, mut positions) = (0, Vec::<usize>::new());
     for (at, step) in steps.iter().enumerate() {
@@ -111,7 +112,7 @@ fn every_small_history_is_judged_by_the_definition() {
     for len in 1..=4_u32 {
         for number in 0..menu.len().pow(len) {
             let steps: Vec<Step> = (0..len).map(|at| menu[number / menu.len().pow(at) % menu.len()]).collect();
-            // The first four choose among a part, or there are too many.
+            // For histories of four, only a sample is tested, because there are too many.
             if len == 4 && number % 7 != 0 {
                 continue;
             }

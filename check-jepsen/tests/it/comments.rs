@@ -1,4 +1,4 @@
-//! comments against its definition: a union over all values that a read shows.
+//! Compares comments with its definition: a union over all values in a read.
 
 use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, item, judge, op, random_history, read, story,
@@ -15,7 +15,7 @@ fn elements(value: &Datum) -> Values {
     all.iter().map(Datum::to_string).collect()
 }
 
-/// What had to be there, by the values that are there, and is not.
+/// The values that must be in a read with these values, and are not.
 fn missing(seen: &Values, before: &BTreeMap<String, Values>) -> Values {
     let expected: Values = seen.iter().filter_map(|value| before.get(value)).flatten().cloned().collect();
     expected.difference(seen).cloned().collect()
@@ -26,7 +26,7 @@ fn expected(events: &[Event]) -> (Verdict, u64) {
     let (mut errors, mut twice, mut owes, mut too_early) = (0, false, false, Vec::new());
     for (at, event) in events.iter().enumerate() {
         let value = event.value.to_string();
-        // What failed did not happen.
+        // A failed write did not happen.
         let end = || events[at + 1..].iter().find(|end| end.process == event.process);
         match (event.f, event.kind) {
             ("write", OpKind::Invoke) => {
@@ -54,7 +54,7 @@ fn expected(events: &[Event]) -> (Verdict, u64) {
         }
     }
     errors += too_early.iter().filter(|seen| !missing(seen, &before).is_empty()).count() as u64;
-    // Reads that could not have been wrong say nothing.
+    // Reads that could not have been wrong are no evidence.
     let verdict = match (errors, twice || !owes) {
         (0, false) => Verdict::Valid,
         (0, true) => Verdict::Unknown,
@@ -184,7 +184,7 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_is_wrong() {
     let report = judge(&Comments::default(), &[], "{:process 0, :type :ok, :f :write, :value 1}");
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].contains("the op has no invocation or completion"), "{:?}", report.notes);
-    // Pairs that someone wrote are values.
+    // Pairs that a client wrote are values.
     let pairs = op(0, "write", "[1 [2]]", "ok", "nil")
         + &op(0, "write", "[2]", "ok", "nil")
         + &op(0, "read", "nil", "ok", "[[1 [2]] [2]]");
@@ -224,6 +224,6 @@ fn a_read_of_what_is_written_later_counts_beside_one_of_what_nobody_writes() {
         report.notes.iter().any(|note| note.starts_with("No verdict"))
     };
     assert!(is_doubted(&text, Verdict::Unknown));
-    // It lacks 1 and 2, which were acknowledged before 3 was begun.
+    // It lacks 1 and 2, which were acknowledged before the write of 3 was invoked.
     assert!(!is_doubted(&(text + &op(0, "write", "3", "ok", "3")), Verdict::Invalid));
 }

@@ -1,4 +1,4 @@
-//! counter against its definition.
+//! Compares counter with its definition.
 
 use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, item, judge, oks_after, random_history, read, story,
@@ -15,7 +15,7 @@ fn int(datum: &Datum) -> i64 {
     *int
 }
 
-/// The bounds of each `ok` read, straight from the definition: its value, the least and the most that it may be.
+/// For each `ok` read, by the definition: its value, and the minimum and the maximum that it may be.
 fn bounds(events: &[Event]) -> Vec<(i64, i64, i64)> {
     let end_of = |at: usize| (at + 1..events.len()).find(|later| events[*later].process == events[at].process);
     let mut all = Vec::new();
@@ -151,9 +151,9 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_is_wrong() {
 
 #[test]
 fn an_add_that_never_completes_holds_no_verdict_back() {
-    // Each read waits for the first add, and for it alone the verdict would be valid.
+    // Each read waits for the first add. If it depended on this add only, it would be right.
     let mut text = String::from("{:process 9, :type :invoke, :f :add, :value 5}\n");
-    // If an add that fails touched each read that waits, this would take hours.
+    // If a failed add visited each waiting read, this would take hours.
     const READS: u64 = 100_000;
     for at in 0..READS {
         let kind = if at % 2 == 0 { "fail" } else { "ok" };
@@ -167,7 +167,7 @@ fn an_add_that_never_completes_holds_no_verdict_back() {
 
 #[test]
 fn a_read_that_nobody_invoked_as_one_is_unknown() {
-    // The slot of the failed read is used again; what was known of that says nothing of this.
+    // The slot of the failed read is reused; its data must not affect this op.
     let text = "{:process 0, :type :invoke, :f :read} {:process 0, :type :fail, :f :read}
                 {:process 0, :type :invoke, :f :txn} {:process 0, :type :ok, :f :read, :value 7}";
     let report = judge(&Counter::default(), &[], text);

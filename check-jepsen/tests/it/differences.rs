@@ -1,4 +1,4 @@
-//! The README's table of differences: each of its histories is judged as the table says.
+//! Tests the README's table of differences: each of its histories has the verdict in the table.
 
 use check_jepsen::bank::Bank;
 use check_jepsen::comments::Comments;
@@ -16,8 +16,7 @@ use history_core::{Checker, Verdict};
 use std::fmt::Write;
 
 /// The text of a history in the README's short form: `0i add 3` is the invocation of `(add 3)` by process 0. Unless the
-/// history is of completions only, those that nobody invokes are invoked just before, with the same value if they add
-/// something.
+/// history is of completions only, those without an invocation get one just before, with the same value for additions.
 fn long(short: &[&str], completions_only: bool) -> String {
     let (mut text, mut open) = (String::new(), Vec::new());
     for op in short {
@@ -43,7 +42,7 @@ fn long(short: &[&str], completions_only: bool) -> String {
     text
 }
 
-/// What is judged, and the verdict.
+/// The checker, the history, and the verdict.
 type Row<'a> = (&'a dyn Checker, &'a [&'a str], Verdict);
 
 #[test]
@@ -98,7 +97,7 @@ fn each_history_of_the_table_is_judged_as_it_says() {
     each_row_has_its_history(rows.iter().chain([&completions]).map(|row| (row.0.name(), row.1)).collect());
 }
 
-/// Every row of the table is about a checker, and the histories in it are among those that were judged.
+/// Verifies that every row of the table is about a checker, and that its histories are among those that were tested.
 fn each_row_has_its_history(mut judged: Vec<(&str, &[&str])>) {
     judged.push(("stats", &["0i read", "0o read", "0i read", "0o read"]));
     let (_, table) = include_str!("../../README.md").split_once("## Where it differs").unwrap();
@@ -133,7 +132,7 @@ fn a_median_is_the_smaller_one_of_two() {
     assert_eq!(median.1, 1000);
 }
 
-/// A read without `nil` counts as one of all, whatever the names of the subkeys.
+/// A read without `nil` counts as a read of all subkeys, whatever their names.
 #[test]
 fn all_count_is_of_reads_without_nil() {
     let report = crate::common::judge(&Sequential::default(), &[], &long(&["0o read [5 [2 1]]"], false));

@@ -1,4 +1,4 @@
-//! pn-counter and g-counter against their definition: the sums of all subsets.
+//! Compares pn-counter and g-counter with their definition: the sums of all subsets.
 
 use crate::common::{anomalies, count, judge, op, story};
 use check_jepsen::final_counter::FinalCounter;
@@ -6,7 +6,7 @@ use history_core::Verdict;
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
-/// Adds, and how each of them ends; `open` ones do not.
+/// Adds with their outcomes; `open` ones have no completion.
 fn adds(adds: &[(i64, &str)]) -> String {
     let mut text = String::new();
     for (process, (amount, end)) in adds.iter().enumerate() {
@@ -25,7 +25,7 @@ fn last_read(value: i64) -> String {
     )
 }
 
-/// Whether some subset of what may have happened makes this sum.
+/// Returns true if the certain adds and some subset of the possible ones have this sum.
 fn is_sum(all: &[(i64, &str)], value: i64) -> bool {
     let certain: i64 = all.iter().filter(|(_, end)| *end == "ok").map(|(amount, _)| amount).sum();
     let possible: Vec<i64> =
@@ -77,7 +77,7 @@ fn a_read_without_any_add_says_nothing() {
     assert_eq!(judge(&FinalCounter::default(), &[], &last_read(0)).verdict, Verdict::Unknown);
 }
 
-/// 60 powers of 4 have 2^60 sums that do not touch.
+/// 60 powers of 2, from 2^20 on, have 2^60 sums, no two of which are adjacent.
 #[test]
 fn too_many_sums_are_unknown_but_what_no_sum_reaches_is_wrong() {
     let mut text = String::new();
@@ -106,7 +106,7 @@ fn what_a_counter_cannot_take_is_unknown() {
     }
 }
 
-/// The invocation or the completion may say that a read is final; the completion counts where both do.
+/// The invocation or the completion may mark a read as final; if both have a mark, that of the completion counts.
 #[test]
 fn either_end_of_a_read_may_be_marked() {
     for (invoked, completed, verdict) in [

@@ -1,4 +1,4 @@
-//! Histories that make no sense: every workload answers nevertheless, and says nothing that more ops could prove wrong.
+//! Tests nonsensical histories: every workload returns a report, which no further ops can refute.
 
 use check_jepsen::bank::Bank;
 use check_jepsen::comments::Comments;
@@ -54,7 +54,8 @@ const VALUES: [&str; 32] = [
 
 type Choice = (u8, u8, u8, u8);
 
-/// Ops that pair, but fit nothing else: clients complete other things than they invoked, and some have no name.
+/// Ops that pair, but are otherwise inconsistent: completions differ from their invocations, and some clients have no
+/// name.
 fn ops(choices: &[Choice]) -> Vec<String> {
     let mut open = [None; 3];
     let mut crashes = 0;
@@ -76,7 +77,7 @@ fn ops(choices: &[Choice]) -> Vec<String> {
                         ("invoke", f % FS.len())
                     }
                     Some((invoked, argument)) => {
-                        // Half of them are told as they began.
+                        // Half of them repeat the argument of the invocation.
                         value = if *kind >= 128 { argument } else { value };
                         (completion, if f > 250 { f % FS.len() } else { invoked })
                     }
@@ -103,14 +104,14 @@ fn judge(checker: &dyn Checker, text: &str, block_bytes: usize) -> Report {
         .unwrap()
 }
 
-/// Whether a text is certainly invalid.
+/// Returns true if a text is certainly invalid.
 fn is_violated(checker: &dyn Checker, text: &str) -> bool {
     let mut run = checker.start(&Options::new()).unwrap();
     Reader::new(text.as_bytes()).for_each(|op| run.observe(op)).unwrap();
     run.is_violated()
 }
 
-/// Checkers, and whether a wrong op is wrong whatever comes after it.
+/// The checkers, and whether a violation is permanent as soon as an op shows it.
 fn checkers() -> [(Box<dyn Checker>, bool); 13] {
     [
         (Box::new(Bank::default()), true),
@@ -154,7 +155,7 @@ proptest! {
 
 #[test]
 fn strange_histories_get_every_verdict() {
-    // Without this, the law above could hold of nothing.
+    // Without this, the law above might hold vacuously.
     let mut seen = std::collections::BTreeSet::new();
     let mut state = 1u64;
     for _ in 0..3_000 {
@@ -172,6 +173,6 @@ fn strange_histories_get_every_verdict() {
             ));
         }
     }
-    // Stats is never invalid.
+    // Stats never returns invalid.
     assert_eq!(seen.len(), 11 * 3 - 1, "{seen:?}");
 }

@@ -1,4 +1,4 @@
-//! long-fork against its definition: every pair of reads of a group is compared.
+//! Compares long-fork with its definition: every pair of reads of a group.
 
 use crate::common::{
     Event, Item, anomalies, assert_sound, count, each_history, history, item, judge, random_history, read, story,
@@ -26,7 +26,7 @@ fn mops(value: &Datum) -> Vec<(String, Datum, Datum)> {
     mops.iter().map(mop).collect()
 }
 
-/// What the ok reads show, each sorted by key.
+/// The content of the ok reads, each sorted by key.
 fn reads(events: &[Event]) -> Vec<State> {
     let ok = events.iter().filter(|event| event.kind == OpKind::Ok && event.f == "read");
     let state = |event: &Event| {
@@ -38,7 +38,7 @@ fn reads(events: &[Event]) -> Vec<State> {
     ok.map(state).collect()
 }
 
-/// Neither shows all that the other shows.
+/// Returns true if neither shows all keys that the other shows.
 fn forks(a: &State, b: &State) -> bool {
     let only = |a: &State, b: &State| a.iter().zip(b).any(|(a, b)| a.1 != Datum::Nil && b.1 == Datum::Nil);
     only(a, b) && only(b, a)
@@ -48,14 +48,14 @@ fn same_keys(a: &State, b: &State) -> bool {
     a.iter().map(|(key, _)| key).eq(b.iter().map(|(key, _)| key))
 }
 
-/// What forked before the op for which a history is refused did so nevertheless.
+/// The expected verdict: a fork before the op for which a history is rejected remains a fork.
 fn expected(events: &[Event], group_size: Option<u32>) -> Verdict {
     let mut before = (0..=events.len()).rev().map(|len| defined(&events[..len], group_size));
     let before = before.find(|verdict| *verdict != Verdict::Unknown);
     defined(events, group_size).and(before.unwrap_or(Verdict::Unknown))
 }
 
-/// Straight from the definition, pair by pair. Histories that are refused are unknown.
+/// The verdict by the definition, pair by pair. Rejected histories are unknown.
 fn defined(events: &[Event], group_size: Option<u32>) -> Verdict {
     let reads = reads(events);
     let writes = events.iter().filter(|event| event.kind == OpKind::Invoke && event.f == "write");
@@ -95,7 +95,7 @@ fn agrees(events: &[Event], group_size: Option<u32>) -> Verdict {
     report.verdict
 }
 
-/// The reads at these indices do fork.
+/// Verifies that the reads at these indices fork.
 fn certify(events: &[Event], indices: &[u64]) {
     let states: Vec<State> =
         indices.iter().map(|index| reads(&events[*index as usize..=*index as usize]).remove(0)).collect();
@@ -133,7 +133,7 @@ fn every_sequence_of_reads_is_judged_as_defined() {
         }
     }
     assert!(seen[Verdict::Valid as usize] > 500 && seen[Verdict::Invalid as usize] > 2_000, "{seen:?}");
-    // Reads that all show nothing.
+    // Histories in which no read shows anything.
     assert_eq!(seen[Verdict::Unknown as usize], 2);
 }
 
@@ -154,7 +154,7 @@ proptest! {
     #[test]
     fn random_histories_are_judged_as_defined(numbers in prop::collection::vec((0..4u8, any::<u8>()), 0..120)) {
         let mut menu: Vec<Item> = (0..6).map(write).collect();
-        // Mostly what a store in order would show.
+        // Mostly reads that a correct store would return.
         let orderly = [0, 1, 3, 7].map(|bits| [[0, 1, 2], [3, 4, 5]].map(|keys| states(&keys)[bits].clone()));
         menu.push(read("read", orderly.concat()));
         menu.push(read("read", [states(&[2, 1, 0]), states(&[5, 3, 4])].concat()));
@@ -186,7 +186,7 @@ fn permutations(states: &[State]) -> Vec<Vec<State>> {
     permutations(rest).into_iter().flat_map(insert).collect()
 }
 
-/// From nil on, no value of a key comes back.
+/// Returns true if, from nil on, no value of a key recurs.
 fn is_in_order(order: &[State]) -> bool {
     (0..order.first().map_or(0, Vec::len)).all(|key| {
         let mut values = vec![&Datum::Nil];
@@ -207,7 +207,7 @@ fn reads_of_several_values_are_in_order_if_some_permutation_is() {
     let (mut possible, mut sizes) = (0, [0; 5]);
     for number in 0..27usize.pow(4) {
         let events: Vec<Event> = (0..4).map(|at| all[number / 27usize.pow(at) % 27].clone()).collect();
-        // Each order of four once; tests of orders themselves are next to the code.
+        // Each combination of four is tested once; tests of the orders themselves are next to the code.
         if !events.is_sorted_by_key(|event| event.value.to_string()) {
             continue;
         }
@@ -241,7 +241,7 @@ fn what_a_person_reads_of_a_loop() {
     ];
     let report = judge(&LongFork::default(), &[("general", "true")], &text.join("\n"));
     insta::assert_snapshot!(story(&report));
-    // Two reads that fork are told before that.
+    // Two reads that fork are reported first.
     let more = "{:process 0, :type :ok, :f :read, :value [[:r 0 nil] [:r 1 3] [:r 2 3] [:r 3 nil]]}
                 {:process 0, :type :ok, :f :read, :value [[:r 0 4] [:r 1 nil] [:r 2 3] [:r 3 nil]]}";
     let forked = format!("{}\n{more}", text.join("\n"));
@@ -276,7 +276,7 @@ fn groups_of_any_size_are_judged() {
         };
         let chain: String = (0..=size).rev().map(|shown| state(shown, size)).collect();
         let report = judge(&LongFork::default(), &[], &chain);
-        // One key cannot fork.
+        // A group of one key cannot fork.
         let verdict = if size > 1 { Verdict::Valid } else { Verdict::Unknown };
         assert_eq!((report.verdict, count(&report, "read-count")), (verdict, size as u64 + 1), "{size}");
         assert_eq!((count(&report, "early-read-count"), count(&report, "late-read-count")), (1, 1));
@@ -321,7 +321,7 @@ fn what_was_found_before_a_history_is_refused_stays() {
         assert_eq!(report.anomalies[0].witnesses[0].ops.len(), reads);
         assert!(report.notes[0].starts_with("The verdict covers only the ops before the op"), "{:?}", report.notes);
     }
-    // The read for which it is refused is not a witness.
+    // The read for which the history is rejected is not a witness.
     let read = |value: &str| {
         format!("{{:process 0, :type :invoke, :f :read}} {{:process 0, :type :ok, :f :read, :value {value}}}")
     };
@@ -352,7 +352,7 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_forks() {
             Verdict::Invalid,
             "{value}"
         );
-        // Functions of other workloads may have any value, but a transaction is one by any name.
+        // Ops of other workloads may have any value, but a transaction is recognized whatever its function.
         let other = judge(&LongFork::default(), &[], &format!("{good}{}", odd.replace(":read", ":sync"))).verdict;
         let is_read = value.contains(":r 0 nil");
         assert_eq!(other, if is_read { Verdict::Unknown } else { Verdict::Valid }, "{value}");
@@ -399,7 +399,7 @@ fn a_group_has_a_size() {
     assert_eq!(judge(&LongFork::default(), &[("group-size", "3")], text).verdict, Verdict::Unknown);
 }
 
-/// A column wider than 65,535 characters cannot be padded by the standard library, and need not be.
+/// The standard library cannot pad a column to more than 65,535 characters, and this is not necessary.
 #[test]
 fn a_fork_of_a_long_key_is_told() {
     let key = "x".repeat(70_000);
@@ -429,7 +429,7 @@ fn a_fork_of_a_long_key_is_told() {
     );
 }
 
-/// Both ends of a transaction.
+/// The invocation and the completion of a transaction.
 fn both(process: u32, invoked: &str, ok: &str) -> String {
     format!(
         "{{:process {process}, :type :invoke, :f :txn, :value {invoked}}}\n{{:process {process}, :type :ok, :f :txn, :value {ok}}}\n"
@@ -440,7 +440,7 @@ fn long_fork(text: &str) -> history_core::Report {
     LongFork::default().check(&history_core::History::parse(text).unwrap()).unwrap()
 }
 
-/// A transaction that does something else than it was asked for hides forks.
+/// A completion that differs from its invocation may hide forks.
 #[test]
 fn a_completion_does_what_was_invoked() {
     let writes = both(0, "[[:w 0 1]]", "[[:w 0 1]]") + &both(0, "[[:w 1 1]]", "[[:w 1 1]]");
@@ -463,7 +463,7 @@ fn a_completion_does_what_was_invoked() {
         let said = "the completion's micro-operations differ from its invocation's";
         assert!(report.notes.iter().any(|note| note.contains(said)), "{other}: {:?}", report.notes);
     }
-    // Other reads fork nevertheless; and a read of one key with two values is called that.
+    // Other reads fork nevertheless; and a read of one key with two values is reported as such.
     let fork = first.clone() + &read("[[:r 2 nil] [:r 3 nil]]") + &read("[[:r 1 1] [:r 0 nil]]");
     assert_eq!(long_fork(&(writes.clone() + &fork)).verdict, Verdict::Invalid);
     let twice = long_fork(&(writes + &first + &read("[[:r 0 1] [:r 0 nil] [:r 1 nil]]")));

@@ -1,4 +1,4 @@
-//! Every workload against its definition.
+//! Compares every workload with its definition.
 
 mod adya_g2;
 mod bank;

@@ -1,4 +1,4 @@
-//! queue against its definition.
+//! Compares queue with its definition.
 
 use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, item, judge, oks, random_history, read, story,
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 const ENDS: [OpKind; 3] = [OpKind::Ok, OpKind::Fail, OpKind::Info];
 
-/// Straight from the definition: what is in the queue at most, as a list.
+/// The definition: the maximum content of the queue, as a list.
 fn agrees(events: &[Event]) {
     let report = Queue::default().check(&history(events)).unwrap();
     assert_sound(&report, events);

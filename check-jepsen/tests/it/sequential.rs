@@ -1,4 +1,4 @@
-//! sequential against its definition.
+//! Compares sequential with its definition.
 
 use crate::common::{Event, anomalies, assert_sound, count, each_history, history, judge, op, read, story, verdict};
 use check_jepsen::sequential::Sequential;
@@ -131,7 +131,7 @@ fn one_anomaly_has_one_witness_whatever_was_read() {
     assert_eq!((report.anomalies[0].count, report.anomalies[0].witnesses.len()), (1, 1));
 }
 
-/// A store without nil may show what is absent as false: that is no value of a subkey.
+/// A store without nil may represent absence as false: false is not a value of a subkey.
 #[test]
 fn a_boolean_is_no_value_of_a_subkey() {
     let report = judge(&Sequential::default(), &[], &op(0, "read", "nil", "ok", "[0 [true false true]]"));

@@ -1,4 +1,4 @@
-//! set against its definition.
+//! Compares set with its definition.
 
 use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, item, judge, oks_after, op, random_history, read,
@@ -25,7 +25,7 @@ fn distinct(values: impl Iterator<Item = Datum>) -> Vec<Datum> {
     all
 }
 
-/// Straight from the definition.
+/// Compares the report with the definition.
 fn agrees(events: &[Event]) {
     let report = Set::default().check(&history(events)).unwrap();
     assert_sound(&report, events);

@@ -1,4 +1,4 @@
-//! set-full against its definition.
+//! Compares set-full with its definition.
 
 use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, item, judge, random_history, read, story,
@@ -26,7 +26,7 @@ fn reads(events: &[Event]) -> Vec<Read<'_>> {
     .collect()
 }
 
-/// Counts of outcomes, straight from the definition; an op takes a millisecond.
+/// The numbers of outcomes by the definition; an op takes a millisecond.
 #[derive(Debug, Default, PartialEq)]
 struct Expected {
     attempted: u64,
@@ -59,7 +59,7 @@ fn expected(events: &[Event]) -> Expected {
         expected.attempted += 1;
         if present.is_some() && present > absent {
             expected.stable += 1;
-            // A millisecond an op, and a nanosecond more: as many milliseconds as ops between.
+            // An op takes a millisecond, and a nanosecond is added: so the latency in milliseconds is the number of ops between.
             expected.stale += u64::from(absent.is_some_and(|absent| absent > known.unwrap()));
         } else if known.is_some() && absent > present && absent > known {
             expected.lost += 1;
@@ -170,14 +170,14 @@ fn stale_elements_fail_only_a_linearizable_set() {
         judge(&SetFull::default(), options, &text)
     };
     let linearizable = [("linearizable", "true")];
-    // From 10 ns, when it was known, until just after 1,000,009 ns.
+    // From 10 ns, when the element was known, until just after 1,000,009 ns.
     let report = judge(1_000_009, &[]);
     assert_eq!(
         (report.verdict, count(&report, "stale-count"), count(&report, "stable-latency-ms-max")),
         (Verdict::Valid, 1, 1)
     );
     assert_eq!(anomalies(&judge(1_000_009, &linearizable)), [("stale", 1)]);
-    // Less than a millisecond is not a latency.
+    // A latency of less than a millisecond does not count.
     assert_eq!(judge(1_000_008, &linearizable).verdict, Verdict::Valid);
 }
 
@@ -236,7 +236,7 @@ fn an_element_that_is_added_again_stays_the_same() {
 
 #[test]
 fn many_reads_of_little_cost_little() {
-    // If a read cost anything for elements that it does not show, these would take hours.
+    // If a read took time for elements that it does not show, this would take hours.
     const ELEMENTS: usize = 100_000;
     let mut text = String::new();
     for element in 0..ELEMENTS {
@@ -246,7 +246,7 @@ fn many_reads_of_little_cost_little() {
         text += &crate::common::op(1, "read", "nil", "ok", &shown);
     }
     let report = judge(&SetFull::default(), &[], &text);
-    // Element 0 and the last one are in the last read; of the rest none is.
+    // The last read contains element 0 and the last one, and none of the others.
     assert_eq!(anomalies(&report), [("lost", ELEMENTS as u64 - 2)]);
     assert_eq!(count(&report, "stable-count"), 2);
 }

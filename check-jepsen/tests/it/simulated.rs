@@ -1,12 +1,12 @@
-//! Simulated histories: correct ones are valid, of broken ones the checker names what is wrong, and several checkers at
-//! one time say what each says alone.
+//! Tests simulated histories: correct ones are valid, for broken ones the checker reports the fault, and several
+//! checkers together have the same results as each alone.
 
 use check_jepsen::checkers;
 use history_core::{Budget, Checker, Compose, Decision, Keyed, KeyedAuto, Options, Reader, Report, Run, Verdict};
 use record_simulate::{Format, Object, ObjectBug, Objects};
 use std::fmt::Write as _;
 
-/// What is simulated, how many values there are, and the checker that it is for.
+/// The simulated object, its number of values, and its checker.
 const WORKLOADS: &[(Object, Option<u32>, &str)] = &[
     (Object::Bank, None, "bank"),
     (Object::Counter, None, "counter"),
@@ -25,7 +25,7 @@ const WORKLOADS: &[(Object, Option<u32>, &str)] = &[
     (Object::UniqueIds, None, "unique-ids"),
 ];
 
-/// A bug, and what is found of it.
+/// A bug, and the anomaly that must be found.
 const BUGS: &[(Object, ObjectBug, &str, &str)] = &[
     (Object::Bank, ObjectBug::WrongRead, "bank", "wrong-total"),
     (Object::Bank, ObjectBug::ReadSkew, "bank", "wrong-total"),
@@ -55,7 +55,7 @@ fn text(parameters: &Objects, format: Format) -> Vec<u8> {
     parameters.simulation().unwrap().write(Vec::new(), format).unwrap()
 }
 
-/// By the checker of this name, perhaps with a flag.
+/// The report of the checker with this name, possibly with a flag.
 fn judge(how: &str, text: &[u8]) -> Report {
     let (name, flag) = how.split_once(" --").map_or((how, None), |(name, flag)| (name, Some(flag)));
     let options = flag.map_or(Options::new(), |flag| Options::new().with(flag, "true"));
@@ -89,7 +89,7 @@ fn correct_histories_are_valid() {
 #[test]
 fn each_bug_is_found_and_named() {
     for (object, bug, how, anomaly) in BUGS {
-        // Latencies are in milliseconds, and clients that hardly think change the set eight times in less.
+        // Latencies are in milliseconds, and clients that hardly pause change the set eight times in less than one.
         let think_ns = if *anomaly == "stale" { 10_000_000 } else { 100_000 };
         let parameters = |seed| Objects { seed, think_ns, bug: *bug, ..Objects::of(*object) };
         let found = |seed| {
@@ -102,7 +102,7 @@ fn each_bug_is_found_and_named() {
             judge(how, &text(&parameters(0), Format::Edn)).anomalies
         );
     }
-    // Those of workloads that have no checker but this one are all there.
+    // The table must contain all bugs of objects that have no other checker.
     for object in [Object::Bank, Object::SetFull, Object::LongFork, Object::Comments, Object::Sequential] {
         for bug in ObjectBug::of(object).skip(1) {
             assert!(BUGS.iter().any(|(other, found, ..)| (*other, *found) == (object, bug)), "{object} {bug}");
@@ -110,8 +110,8 @@ fn each_bug_is_found_and_named() {
     }
 }
 
-/// The verdict is the worst one, and what each says is what it says alone, whatever the blocks in which a history is
-/// read.
+/// The verdict is the worst one, and each checker has the results that it has alone, whatever the size of the blocks in
+/// which the history is read.
 #[test]
 fn several_checkers_say_what_each_says_alone() {
     let (all, mut verdicts) = (Compose::new(checkers()).unwrap(), [0; 3]);
@@ -134,7 +134,7 @@ fn several_checkers_say_what_each_says_alone() {
     assert!(verdicts.iter().all(|n| *n > 10), "{verdicts:?}");
 }
 
-/// The same of keys, each judged on its own.
+/// The same for keys that are checked separately.
 #[test]
 fn several_checkers_say_of_keys_what_each_says_alone() {
     let all = Compose::new(checkers()).unwrap();
@@ -155,7 +155,7 @@ fn several_checkers_say_of_keys_what_each_says_alone() {
     }
 }
 
-/// Two histories at once, each op as one on a key.
+/// Two interleaved histories, each with its own key.
 fn keyed(histories: &[Vec<u8>]) -> String {
     let texts: Vec<&str> = histories.iter().map(|text| std::str::from_utf8(text).unwrap()).collect();
     let mut lines: Vec<_> = texts.iter().map(|text| text.lines()).collect();
@@ -173,7 +173,7 @@ fn keyed(histories: &[Vec<u8>]) -> String {
     all
 }
 
-/// Workloads that have keys of their own can have others around them, and then each of these is judged on its own.
+/// Workloads whose ops have keys can be inside another level of keys, each of which is then checked separately.
 #[test]
 fn keys_around_keys_are_judged_each_on_its_own() {
     let checkers = checkers();
@@ -200,11 +200,11 @@ fn keys_around_keys_are_judged_each_on_its_own() {
                 assert_eq!(found, verdicts, "{name}: {report:?}");
                 assert_eq!(report.anomaly(anomaly).is_some(), report.verdict == Verdict::Invalid);
             }
-            // Whoever does not say that there are keys is told so, and hears nothing wrong.
+            // Without the option for keys, the report suggests it, and there is no anomaly.
             let whole = run(checker.start(&Options::new()).unwrap(), Reader::new(text.as_bytes()));
             assert_eq!(whole.verdict, Verdict::Unknown, "{name}: {whole:?}");
         }
-        // Nor does it make anything wrong to say that there are keys where there are none but those of the workload.
+        // With the option, although there are only the workload's own keys, there is no anomaly either.
         let plain = text(&Objects { ops: 300, ..Objects::of(object) }, Format::Edn);
         let by_key = run(Box::new(Keyed::start(&**checker, &Options::new()).unwrap()), Reader::new(&plain[..]));
         assert_eq!(by_key.verdict, Verdict::Unknown, "{name}: {by_key:?}");

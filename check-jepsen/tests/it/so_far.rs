@@ -1,5 +1,5 @@
-//! Violated so far: what is certain is never taken back, is said at the op that proves it, and holds in every history
-//! that continues from there.
+//! Tests violations while a history is written: a certain violation is permanent, is reported at the op that proves it,
+//! and holds in every continuation of the history.
 
 use crate::common::{Item, item, random_history, read};
 use check_jepsen::adya_g2::AdyaG2;
@@ -21,18 +21,18 @@ use history_core::{
 };
 use proptest::prelude::*;
 
-/// When a violation is known of a checker.
+/// When a checker knows a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// As soon as the history so far is invalid: nothing that comes next can help.
+    /// As soon as the history so far is invalid: no later op can repair it.
     AtOnce,
-    /// As soon as it is, if it has invocations.
+    /// As soon as the history so far is invalid, if it has invocations.
     IfInvoked,
-    /// Perhaps later: some of it is looked for at the end only.
+    /// Possibly later: some violations are only found at the end.
     Sometimes,
-    /// As soon as no further ops can help; a last read that shows everything would.
+    /// As soon as no later op can repair it; a final read that shows everything could.
     Unhealed,
-    /// At the end: something that can still come makes up for everything.
+    /// Only at the end: some later op can always repair it.
     Never,
 }
 
@@ -61,7 +61,7 @@ fn start(checker: &dyn Checker) -> Box<dyn Run> {
     checker.start(&Options::new()).unwrap()
 }
 
-/// The ops as a history that is read, one at a time; none if they are not history.
+/// Calls `look` for each op of a history.
 fn each(ops: &[NewOp<'static>], mut look: impl FnMut(&Op<'_>)) {
     let mut builder = HistoryBuilder::new();
     for op in ops {
@@ -78,7 +78,7 @@ fn judge(checker: &dyn Checker, ops: &[NewOp<'static>]) -> Report {
     history_core::check_history(start(checker), &builder.build(), &Budget::default()).unwrap()
 }
 
-/// How many of the ops were needed to be certain, and the report that was given then.
+/// The number of ops until a violation was certain, and the report at that time.
 fn certain(checker: &dyn Checker, ops: &[NewOp<'static>]) -> Option<(usize, Report)> {
     let mut run = start(checker);
     assert!(!run.is_violated() && run.violation().is_none(), "nothing has happened");
@@ -107,21 +107,21 @@ fn certain(checker: &dyn Checker, ops: &[NewOp<'static>]) -> Option<(usize, Repo
     known
 }
 
-/// What was certain is so still.
+/// Verifies that a certain violation remains.
 fn holds(before: &Report, after: &Report) {
     assert_eq!(after.verdict, Verdict::Invalid, "{before:?}\n{after:?}");
     assert!(!before.anomalies.is_empty(), "{before:?}");
     for anomaly in &before.anomalies {
         assert!(!anomaly.witnesses.is_empty());
         let same = after.anomalies.iter().filter(|same| {
-            // An element that was absent although it was known is stale if it shows again, and else lost.
+            // A known element that a read lacked is stale if it appears again, and otherwise lost.
             same.name == anomaly.name || after.checker == "set-full" && anomaly.name == "stale" && same.name == "lost"
         });
         assert!(anomaly.count <= same.map(|same| same.count).sum(), "{before:?}\n{after:?}");
     }
 }
 
-/// Goes on with a read of everything that anyone ever added or saw.
+/// Adds a read of all elements that were ever added or read.
 fn healed(ops: &[NewOp<'static>]) -> Vec<NewOp<'static>> {
     let mut all: Vec<Datum> = Vec::new();
     for op in ops {
@@ -147,7 +147,7 @@ fn healed(ops: &[NewOp<'static>]) -> Vec<NewOp<'static>> {
     ops
 }
 
-/// Compares what is certain after so many ops with what can be known. Whether it is.
+/// Compares what is certain after each number of ops with what can be known. Returns true if a violation is certain.
 fn compare(checker: &dyn Checker, known: Known, ops: &[NewOp<'static>]) -> bool {
     let certain = certain(checker, ops).map(|(at, _)| at);
     for len in 0..=ops.len() {
@@ -166,7 +166,7 @@ fn compare(checker: &dyn Checker, known: Known, ops: &[NewOp<'static>]) -> bool 
     certain.is_some()
 }
 
-/// Small worlds in which each workload may go wrong, and where else it may than in one of these nobody knows.
+/// Menus of operations with which each workload may violate its rules.
 fn menu(checker: &str) -> Vec<Item> {
     use OpKind::{Fail, Info, Ok};
     let ints = |ints: &[i64]| Datum::Vector(ints.iter().map(|int| Datum::from(*int)).collect());
@@ -255,7 +255,7 @@ proptest! {
         for (checker, known) in checkers() {
             let menu = menu(checker.name());
             compare(checker.as_ref(), known, &ops(&menu, &numbers, step_ns));
-            // The same beginning, and another end.
+            // The same prefix with another continuation.
             let other: Vec<(u8, u8)> = numbers[..cut.index(numbers.len())].iter().chain(&others).copied().collect();
             certain(checker.as_ref(), &ops(&menu, &other, step_ns));
         }
@@ -264,7 +264,7 @@ proptest! {
 
 #[test]
 fn each_workload_is_violated_now_and_then() {
-    // Without this, the law above could hold of nothing.
+    // Without this, the law above might hold vacuously.
     for (checker, known) in checkers() {
         let (mut state, mut violated) = (1u64, 0);
         for _ in 0..400 {
@@ -281,7 +281,7 @@ fn each_workload_is_violated_now_and_then() {
     }
 }
 
-/// After how many ops of a text a violation is certain.
+/// The number of ops of a text after which a violation is certain.
 fn proven_by(checker: &dyn Checker, text: &str) -> Option<usize> {
     let mut run = start(checker);
     let (mut at, mut known) = (0, None);
@@ -317,12 +317,12 @@ fn a_write_proves_a_read_wrong_that_showed_it_before() {
                 {:process 0, :type :invoke, :f :write, :value 2} {:process 0, :type :ok, :f :write, :value 2}";
     assert_eq!(proven_by(&Comments::default(), text), Some(5));
     assert_eq!(proven_by(&Comments::default(), &text.replace("#{2}", "#{1 2}")), None);
-    // What is acknowledged after the write began need not be there.
+    // A value that was acknowledged after the write began need not be in the read.
     let later = "{:process 1, :type :invoke, :f :read} {:process 1, :type :ok, :f :read, :value #{2}}
                  {:process 0, :type :invoke, :f :write, :value 1} {:process 1, :type :invoke, :f :write, :value 2}
                  {:process 0, :type :ok, :f :write, :value 1} {:process 1, :type :fail, :f :write, :value 2}";
     assert_eq!(proven_by(&Comments::default(), later), None);
-    // But if it is written again, after the first try failed, it must.
+    // But if it is written again after the first write failed, it must be in the read.
     let again = format!("{later} {{:process 1, :type :invoke, :f :write, :value 2}}");
     assert_eq!(proven_by(&Comments::default(), &again), Some(7));
 }

@@ -1,4 +1,4 @@
-//! stats against its definition.
+//! Compares stats with its definition.
 
 use crate::common::{Event, count, each_history, history, item, judge, random_history, story};
 use check_jepsen::stats::Stats;
@@ -26,7 +26,7 @@ fn agrees(events: &[Event]) {
     assert_eq!(report.verdict, if tested { Verdict::Valid } else { Verdict::Unknown }, "{events:?}");
 }
 
-/// An op takes a millisecond.
+/// Compares latencies; an op takes a millisecond.
 fn latencies(report: &Report, events: &[Event], f: &str) {
     let oks = events.iter().enumerate().filter(|(_, event)| event.f == f && event.kind == OpKind::Ok);
     let invoked = |at: usize| (0..at).rfind(|before| events[*before].process == events[at].process).unwrap();
@@ -34,7 +34,7 @@ fn latencies(report: &Report, events: &[Event], f: &str) {
     all.sort_unstable();
     for (name, permille) in [("min", 0), ("p50", 500), ("p95", 950), ("p99", 990), ("max", 1_000)] {
         let name = format!("{f}-latency-us-{name}");
-        // The least number that so many of a thousand are not above.
+        // The smallest number such that this fraction of all numbers is not above it.
         let expected = all.iter().find(|latency| {
             let below = all.iter().filter(|other| other <= latency).count();
             below * 1_000 >= permille * all.len()

@@ -1,4 +1,4 @@
-//! total-queue against its definition.
+//! Compares total-queue with its definition.
 
 use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, item, judge, oks, random_history, read, story,
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 const ENDS: [OpKind; 3] = [OpKind::Ok, OpKind::Fail, OpKind::Info];
 
-/// What is left of a multiset without another one.
+/// The difference of two multisets.
 fn less(from: &[Datum], other: &[Datum]) -> Vec<Datum> {
     let mut rest = from.to_vec();
     for element in other {
@@ -21,7 +21,7 @@ fn less(from: &[Datum], other: &[Datum]) -> Vec<Datum> {
     rest
 }
 
-/// Straight from the definition, by multisets as lists.
+/// Compares with the definition, with lists as multisets.
 fn agrees(events: &[Event]) {
     let report = TotalQueue::default().check(&history(events)).unwrap();
     assert_sound(&report, events);
@@ -147,7 +147,7 @@ fn what_may_be_with_a_crashed_or_silent_op_is_not_lost() {
 
 #[test]
 fn an_enqueue_that_nobody_invoked_may_have_begun_at_any_time() {
-    // Clients without a name: whose completion the last op is cannot be told.
+    // Clients without a name: the invocation of the last op is unknown.
     let text = "{:type :invoke, :f :enqueue, :value 1}
                 {:type :ok, :f :dequeue, :value 2}
                 {:type :ok, :f :enqueue, :value 2}";

@@ -1,4 +1,4 @@
-//! Ops that cannot be decoded: what is certain beside them, and what failed.
+//! Tests ops that cannot be decoded: what is certain in spite of them, and what is ignored because it failed.
 
 use crate::common::{judge, op};
 use check_jepsen::{
@@ -23,7 +23,7 @@ fn assert_judged(checker: &dyn Checker, options: &[(&str, &str)], text: &str, ex
     assert_eq!(report.verdict, expected, "{told}");
     assert_eq!(report.anomalies.is_empty(), expected != INVALID, "{told}");
     assert!(report.notes.iter().any(|known| known.contains(note)), "{told}");
-    // Whoever watches is never wrong.
+    // A run that watches the history must never report a false violation.
     let given = options.iter().fold(Options::new(), |given, (name, value)| given.with(*name, *value));
     let mut run = checker.start_online(&given).unwrap();
     for op in History::parse(text).unwrap().ops() {
@@ -32,7 +32,7 @@ fn assert_judged(checker: &dyn Checker, options: &[(&str, &str)], text: &str, ex
     }
 }
 
-/// Both ends of an `ok` op of process 0.
+/// The invocation and the completion of an `ok` op of process 0.
 fn ok(f: &str, value: &str) -> String {
     let invoked = if f == "read" || f == "dequeue" { "nil" } else { value };
     op(0, f, invoked, "ok", value)
@@ -109,7 +109,7 @@ fn what_failed_need_not_be_decoded() {
                 assert(&named, expected, " ignored ");
                 assert(&format!("{invoked}{history}{failed}"), expected, " ignored ");
                 assert(&format!("{history}{invoked}{failed}"), expected, " ignored ");
-                // One within another.
+                // Two such ops that overlap.
                 let other = part("invoke").replace(" 9", " 8");
                 let other_failed = part("fail").replace(" 9", " 8");
                 let text = format!("{invoked}{other}{history}{failed}{other_failed}");
@@ -127,7 +127,7 @@ fn what_failed_need_not_be_decoded() {
     }
 }
 
-/// What stops a checker stops it in front of what follows, also if its end comes late.
+/// An op that stops a checker hides all later ops, also if it ends late.
 #[test]
 fn nothing_follows_what_may_have_happened() {
     for Case { checker, odd, wrong, .. } in cases().into_iter().take(5) {
@@ -153,7 +153,7 @@ fn a_set_is_lost_beside_a_read_that_is_unknown() {
     assert(&format!("{unread}{add}{full}{empty}"), INVALID, ignores);
     assert(&format!("{add}{unread}{full}{empty}"), INVALID, ignores);
     assert(&format!("{add}{full}{unread}{empty}"), INVALID, ignores);
-    // It may show the element again, or be the one read that lacks it.
+    // The undecoded read may show the element again, or be the only one that lacks it.
     assert(&format!("{add}{full}{empty}{unread}"), UNKNOWN, "No verdict, because of the op at index ");
     assert(&format!("{add}{unread}{full}"), UNKNOWN, "No verdict, because of the op at index ");
     // It began before the read that lacks the element, or after it.
@@ -180,7 +180,7 @@ fn a_total_is_wrong_whatever_accounts_there_are() {
     assert(&of_ten, &format!("{unread}{ten}"), UNKNOWN, blames);
     assert(&[], &format!("{unread}{ten}{eleven}"), INVALID, ignores);
     assert(&[], &format!("{unread}{eleven}"), UNKNOWN, blames);
-    // Only the first read says which accounts there are.
+    // Only the first read determines the accounts.
     assert(&[], &format!("{unread}{ten}{}", ok("read", "{1 5, 3 5}")), UNKNOWN, blames);
     assert(&[], &format!("{unread}{}", ok("read", "{1 5, 2 nil}")), INVALID, ignores);
     assert(&[], &format!("{unread}{}", ok("read", "{1 5, 2 -5}")), INVALID, ignores);
@@ -200,7 +200,7 @@ fn one_dequeue_takes_one_element() {
     assert(&format!("{one}{two}{unread}{unread}"), UNKNOWN, blames);
     assert(&format!("{one}{one}{unread}"), INVALID, "The verdict ignores the op at index 5");
     assert(&format!("{one}{two}{unread}{}", ok("dequeue", "2")), UNKNOWN, blames);
-    // A drain takes any number.
+    // A drain takes any number of elements.
     let drain = "{:process 3, :type :invoke, :f :drain}";
     assert(&format!("{one}{two}{unread}{drain}"), UNKNOWN, blames);
     assert(&format!("{one}{two}{unread}{}", op(3, "drain", "nil", "ok", "nil")), UNKNOWN, blames);

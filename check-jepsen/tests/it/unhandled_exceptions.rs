@@ -1,4 +1,4 @@
-//! unhandled-exceptions: what is counted, and how it is told.
+//! Tests what unhandled-exceptions counts, and how it is reported.
 
 use crate::common::{count, judge, story};
 use check_jepsen::unhandled_exceptions::UnhandledExceptions;

@@ -1,4 +1,4 @@
-//! unique-ids against its definition.
+//! Compares unique-ids with its definition.
 
 use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, judge, oks, random_history, read, story, verdict,

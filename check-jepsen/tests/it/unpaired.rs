@@ -1,5 +1,5 @@
-//! Completions without an invocation, in a history that has invocations: the operation may have begun at any time
-//! before it ended, so nothing that comes after it is an anomaly that it explains.
+//! Tests completions without an invocation in a history with invocations: the operation may have begun at any time
+//! before it ended, so later ops that it explains are no anomalies.
 
 use crate::common::{anomalies, judge};
 use check_jepsen::queue::Queue;
@@ -18,7 +18,7 @@ fn an_add_that_ended_was_attempted() {
     assert_eq!(judge(&Set::default(), &[], &read("[2]")).verdict, Unknown);
     let invoked = "{:type :invoke, :f :add, :value 2} ".to_owned();
     assert_eq!(judge(&Set::default(), &[], &(invoked + &read("[2]"))).verdict, Valid, "without a process");
-    // What failed was attempted by an op whose invocation has no process, if by any.
+    // A failed add was attempted only if there is an invocation without a process.
     let failed = read("[2]").replace(":type :ok, :f :add", ":type :fail, :f :add");
     assert_eq!(anomalies(&judge(&Set::default(), &[], &failed)), [("unexpected", 1)]);
 }
@@ -33,9 +33,9 @@ fn an_enqueue_that_ended_may_have_begun_before_any_dequeue() {
         [judge(&TotalQueue::default(), &[], &text).verdict, judge(&Queue::default(), &[], &text).verdict]
     };
     assert_eq!(verdicts([invoked, enqueued, dequeued]), [Unknown, Unknown]);
-    // That the beginning was wrong is certain as long as nothing says that an op is missing in it.
+    // The first two ops are certainly wrong, because up to there nothing shows that an op is missing.
     assert_eq!(verdicts([invoked, dequeued, enqueued]), [Unknown, Invalid]);
-    // An invocation without a process is of this enqueue.
+    // The invocation without a process belongs to this enqueue.
     let text = format!("{} {enqueued} {invoked} {dequeued}", enqueued.replace(":ok", ":invoke"));
     assert_eq!(judge(&Queue::default(), &[], &text).verdict, Valid);
     let twice = format!("{text} {invoked} {dequeued}");

@@ -1,4 +1,4 @@
-//! Histories that hold nothing to check: every workload says that it does not know, and why.
+//! Tests histories with nothing to check: every workload returns unknown, with a reason.
 
 use crate::common::{count, judge, op};
 use check_jepsen::bank::Bank;
@@ -14,14 +14,14 @@ use check_jepsen::total_queue::TotalQueue;
 use check_jepsen::unique_ids::UniqueIds;
 use history_core::{Budget, Checker, Keyed, Options, Reader, Report, Verdict};
 
-/// A workload, and how small a history it can judge.
+/// A workload, and the smallest history that it can check.
 struct Row {
     checker: Box<dyn Checker>,
-    /// The functions that it understands, the observed one first, with an argument and a right answer.
+    /// The functions that it understands, the observed one first, with an argument and a correct result.
     functions: &'static [(&'static str, &'static str, &'static str)],
-    /// What a note says is missing where there are ops and no observation.
+    /// The part of a note on what is missing if there are ops but no observation.
     missing: &'static str,
-    /// A word of what it expects.
+    /// A word in the description of expected ops.
     expects: &'static str,
 }
 
@@ -69,7 +69,7 @@ fn rows() -> Vec<Row> {
 
 const NEMESIS: &str = "{:process :nemesis, :type :info, :f :start} {:process :nemesis, :type :info, :f :stop}";
 
-/// What is wrong with a checker's answers on histories that hold nothing to check.
+/// The faults in a checker's reports on histories with nothing to check.
 fn faults(row: &Row, judge: &dyn Fn(&dyn Checker, &str) -> Report) -> Vec<String> {
     let each = |kind: &str| -> String {
         let ops = row.functions.iter().enumerate();
@@ -89,7 +89,7 @@ fn faults(row: &Row, judge: &dyn Fn(&dyn Checker, &str) -> Report) -> Vec<String
         let other = op(0, "acquire", "nil", "ok", "nil") + &op(1, "release", "nil", "fail", "nil");
         table.push(("another workload", other, ["none of the 4 client ops", ":acquire (2), :release (2)"]));
         table.push(("the same, what it expects", op(0, "acquire", "nil", "ok", "nil"), [row.expects, ":acquire (2)"]));
-        // Values that no workload here has, from a history of transactions.
+        // Values of transactions, which belong to no workload here.
         let appends = "[[:append 3 1] [:r 3 nil]]";
         table.push((
             "transactions",
@@ -106,7 +106,7 @@ fn faults(row: &Row, judge: &dyn Fn(&dyn Checker, &str) -> Report) -> Vec<String
             faults.push(format!("{}, {name}: {verdict} because {notes:?}, not {gist:?}", row.checker.name()));
         }
     }
-    // The same with one observation is an answer.
+    // The same with one observation has a verdict.
     let right: String =
         row.functions.iter().rev().map(|(f, argument, answer)| op(0, f, argument, "ok", answer)).collect();
     if judge(row.checker.as_ref(), &right).verdict != Verdict::Valid {
@@ -149,7 +149,7 @@ fn reads_that_show_nothing_to_compare_are_no_observation() {
     }
 }
 
-/// Where what others add is not understood, what a read shows says nothing.
+/// If ops that may add elements are not understood, reads are no observation.
 #[test]
 fn reads_before_any_change_are_no_observation() {
     let empty: &[(&dyn Checker, &str)] = &[(&Set::default(), "[]"), (&Counter::default(), "0")];
@@ -166,7 +166,7 @@ fn reads_before_any_change_are_no_observation() {
         }
         assert!(judge(*checker, &[], &inserted).notes.join(" ").contains("no ok :read after an :add"));
     }
-    // What nobody added is wrong nevertheless.
+    // An element that no op added is wrong nevertheless.
     let shown = op(0, "insert", "1", "ok", "1") + &op(0, "read", "nil", "ok", "[1]");
     assert_eq!(judge(&Set::default(), &[], &shown).verdict, Verdict::Invalid);
 }
@@ -176,7 +176,7 @@ fn reads_that_could_not_be_wrong_are_no_observation() {
     let one = op(0, "write", "1", "ok", "1") + &op(0, "read", "nil", "ok", "[1]");
     assert_eq!(judge(&Comments::default(), &[], &one).verdict, Verdict::Unknown);
     let two = op(0, "write", "1", "ok", "1") + &op(0, "write", "2", "ok", "2");
-    // What was never written as it was written says nothing.
+    // A value that differs from the written one proves nothing.
     for (shown, verdict) in [
         ("[]", Verdict::Valid),
         ("[1]", Verdict::Valid),
@@ -221,10 +221,10 @@ fn ops_that_are_passed_over_are_counted_and_named_if_they_are_many() {
         assert_eq!(notes.contains("ignored 2 of 200 client ops") && notes.contains(":frob (2)"), named, "{notes}");
         assert_eq!(notes.is_empty(), !named);
     }
-    // What cannot be read is ignored, too.
+    // An op that cannot be read is ignored, too.
     let report = judge(&Counter::default(), &[], &(add.clone() + &reads(1) + &op(0, "read", "nil", "ok", ":x")));
     assert_eq!((report.verdict, count(&report, "passed-over-count")), (Verdict::Unknown, 1));
-    // An invalid verdict stays.
+    // An invalid verdict remains.
     let report =
         judge(&Counter::default(), &[], &(add + &op(0, "read", "nil", "ok", "9") + &op(0, "frob", "1", "ok", "1")));
     assert_eq!((report.verdict, count(&report, "passed-over-count")), (Verdict::Invalid, 2));
@@ -247,13 +247,13 @@ fn a_key_without_an_observation_does_not_spoil_the_verdict_on_the_others() {
     );
     let report = keyed(&crashed);
     assert_eq!(report.verdict, Verdict::Unknown);
-    // A key whose ops are not understood might have held anything.
+    // A key whose ops are not understood may have any content.
     let report = keyed(&(right + &op(1, "frob", "[:y nil]", "ok", "[:y 7]")));
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].contains(":frob (2)"), "{:?}", report.notes);
 }
 
-/// What is one set or queue of each key looks like one of pairs, of which no read or drain shows any.
+/// One set or queue per key looks like one whose elements are pairs, none of which a read or drain returns.
 #[test]
 fn pairs_of_a_key_and_a_value_are_not_taken_for_elements() {
     let sets: [&dyn Checker; 2] = [&Set::default(), &SetFull::default()];
@@ -265,7 +265,7 @@ fn pairs_of_a_key_and_a_value_are_not_taken_for_elements() {
         let why = "is a pair of a key and a collection: check each key separately with --keyed";
         assert!(report.notes.iter().any(|note| note.contains(why)), "{:?}", report.notes);
     }
-    // A crashed add may say why in the place of its element.
+    // A crashed add may have the reason in place of its element.
     let crashed = op(1, "add", "[0 2]", "info", ":timeout") + &of("add", "read");
     assert!(sets.into_iter().all(|checker| judge(checker, &[], &crashed).verdict == Verdict::Unknown));
     // Pairs may be elements.
@@ -273,7 +273,7 @@ fn pairs_of_a_key_and_a_value_are_not_taken_for_elements() {
     assert!(sets.into_iter().all(|checker| judge(checker, &[], &whole).verdict == Verdict::Valid));
 }
 
-/// A checker of one object that gets ops on several says so; one that looks at each op by itself does not.
+/// A checker of one object reports it if ops have several keys; one that checks each op separately does not.
 #[test]
 fn keys_in_a_field_are_noted_where_they_are_not_read() {
     let text =
@@ -288,7 +288,7 @@ fn keys_in_a_field_are_noted_where_they_are_not_read() {
     assert!(!note(&Stats::default(), text));
 }
 
-/// What is behind an op that stopped a checker is not counted, so nothing is said of all ops.
+/// Ops after one that stopped the checker are not counted, so no note is about all ops.
 #[test]
 fn an_op_that_stops_the_checker_is_the_only_reason() {
     let text = op(0, "add", "\"x\"", "ok", "\"x\"") + &op(0, "add", "1", "ok", "1") + &op(0, "read", "nil", "ok", "1");

@@ -1,4 +1,4 @@
-//! Levels by their axioms: what is visible to a read; and whether an order of commits satisfies one, by its definition.
+//! Levels by their axioms: what is visible to a read, and whether an order of commits satisfies an axiom by definition.
 
 use super::execution::{Executed, Execution};
 use crate::{Uncertified, claim};
@@ -17,7 +17,7 @@ pub(crate) enum Axiom {
     Serializable,
 }
 
-/// The order that every order extends.
+/// The relation that every order extends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     None,
@@ -32,7 +32,7 @@ pub(crate) struct Level {
 }
 
 impl Axiom {
-    /// The axiom of a level that is named without a base.
+    /// The axiom of a level, given its name without the prefix of the base.
     fn of(name: &str) -> Option<Axiom> {
         Some(match name {
             "read-committed" => Axiom::ReadCommitted,
@@ -61,7 +61,7 @@ impl Level {
         Some(Level { axiom: Axiom::of(axiom.as_str())?, base })
     }
 
-    /// The level of a name.
+    /// The level with this name.
     pub(super) fn named(name: &str) -> Option<Level> {
         let level = |axiom: &str, base| Some(Level { axiom: Axiom::of(axiom)?, base });
         match name {
@@ -83,7 +83,7 @@ pub(super) fn is_before_in_time(a: &Executed, b: &Executed) -> bool {
     a.end.zip(b.begin).is_some_and(|(end, begin)| end < begin)
 }
 
-/// When a transaction took its snapshot, and when it committed: positions in an order.
+/// The positions in an order at which a transaction took its snapshot and committed.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     begin: usize,
@@ -96,7 +96,7 @@ pub(super) fn certify_order(execution: &Execution, level: Level, order: &str) ->
     let mut spans = spans(execution, order)?;
     let (txns, n) = (&execution.txns, execution.txns.len());
     if !matches!(level.axiom, Axiom::Prefix | Axiom::Snapshot) {
-        // The axiom is about the order of commits.
+        // The axiom concerns the order of commits.
         for span in &mut spans {
             span.begin = span.commit;
         }

@@ -1,4 +1,4 @@
-//! Derivations: each step by the definition of its rule, from the history and the previous steps.
+//! Verifies derivations: each step by the definition of its rule, from the history and the previous steps.
 //!
 //! A derivation ends in a cycle, so no order of commits obeys the level. Its rules are those of an axiom of Biswas and
 //! Enea (OOPSLA 2019) over a base order; a lemma is checked by assuming its orders and deriving a contradiction
@@ -15,7 +15,7 @@ type Verdict = Result<(), Uncertified>;
 /// One write of a key before another: the key, and the indices of the transactions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Before {
-    /// As text, which can be compared and hashed.
+    /// As text, because that can be compared and hashed.
     key: String,
     first: u64,
     second: u64,
@@ -44,7 +44,7 @@ impl Link {
         matches!(self.relation, Relation::Rw(..))
     }
 
-    /// As steps of witnesses name it.
+    /// The name in steps of witnesses.
     pub(super) fn name(&self) -> &'static str {
         match self.relation {
             Relation::Session => "process",
@@ -58,9 +58,9 @@ impl Link {
 
 /// The result of a derivation.
 pub(super) struct Conclusion {
-    /// The cycle at its end, if it is no lemma.
+    /// The cycle at the end, if it does not end with a lemma.
     pub(super) cycle: Vec<Link>,
-    /// Whether it distinguishes cases.
+    /// Whether it has lemmas, which distinguish cases.
     pub(super) has_lemmas: bool,
 }
 
@@ -151,7 +151,7 @@ pub(super) fn certify(execution: &Execution, level: Level, datum: &Datum) -> Res
 struct Judge<'e> {
     execution: &'e Execution,
     level: Level,
-    /// Orders of writers that the history shows.
+    /// The orders of writers that the history shows.
     known: HashSet<Before>,
     lemmas: Vec<Vec<Before>>,
 }

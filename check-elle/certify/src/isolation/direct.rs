@@ -1,5 +1,5 @@
-//! Anomalies that do not depend on the order, as the checker isolation reports them: each by its definition, for
-//! registers and lists.
+//! Verifies anomalies that do not depend on the order, as the checker isolation reports them: each by its definition,
+//! for registers and lists.
 
 use crate::log::{Mop, Txn};
 use crate::{Claim, Uncertified, claim};
@@ -28,7 +28,7 @@ struct Read<'a> {
 }
 
 impl Read<'_> {
-    /// Each value that it shows; of a register one.
+    /// The values in the read: for a register, one.
     fn values(&self) -> &[Datum] {
         match self.seen {
             Datum::Vector(values) => values,
@@ -41,13 +41,13 @@ impl Read<'_> {
         self.claims.log.txns.iter().filter(move |txn| txn.wrote(self.key, value))
     }
 
-    /// The values that a transaction wrote to the key, in these micro-ops.
+    /// The values that these micro-ops wrote to the key.
     fn written<'m>(&self, mops: &'m [Mop]) -> Vec<&'m Datum> {
         let own = mops.iter().filter(|mop| mop.is_of(self.key));
         own.filter_map(|mop| if let Mop::Write { value, .. } = mop { Some(value) } else { None }).collect()
     }
 
-    /// Whether the read at this position of its transaction shows an anomaly.
+    /// Returns true if the read at this position of its transaction shows the anomaly.
     fn shows(&self, anomaly: &str, at: usize) -> bool {
         let (before, values) = (self.written(&self.reader.mops[..at]), self.values());
         let later = || self.written(&self.reader.mops[at..]);
@@ -78,7 +78,7 @@ impl Read<'_> {
                 let places: Vec<usize> = (0..values.len()).filter(|at| appended.contains(&&values[*at])).collect();
                 let in_order = places.iter().map(|at| &values[*at]).eq(appended.iter().copied().take(places.len()));
                 let together = places.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-                // All of it, unless nothing is behind it.
+                // All of them, unless they are at the end of the list.
                 let is_whole = places.len() == appended.len() || places.last() == values.len().checked_sub(1).as_ref();
                 !(places.is_empty() || in_order && together && is_whole)
             }),

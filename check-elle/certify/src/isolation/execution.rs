@@ -1,4 +1,4 @@
-//! The transactions that happened, from the log: which transaction read from which, and which writes are known to
+//! The transactions that happened, from the log: from which transactions each one read, and which writes are known to
 //! precede others.
 
 use crate::log::{Log, Mop, Txn};
@@ -42,7 +42,7 @@ impl Execution {
     /// The execution of a log of lists.
     pub(crate) fn of_lists(log: &Log) -> Result<Execution, Uncertified> {
         let lists = || log.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| &txn.mops).filter_map(list);
-        // Of an element that was appended twice, only the transaction itself may have seen it.
+        // If an element was appended twice, only the reading transaction itself counts as its writer.
         let is_seen = |(key, value): (&Datum, &Datum)| {
             lists().any(|(k, list)| k == key && list.contains(value)) && only_writer(log, key, value).is_some()
         };
@@ -66,9 +66,9 @@ impl Execution {
         Ok(execution)
     }
 
-    /// What happened of a log of registers, with the orders of versions that the sources in use give. With sources,
-    /// what is not known to have happened is there as well: behind all others it contradicts nothing. A read after an
-    /// own write may show what others wrote only if that `lets_internal`.
+    /// The transactions of a log of registers that happened, with the orders of versions from the sources in use. With
+    /// sources, it also includes those that may have happened: after all others they contradict nothing. Only if
+    /// `lets_internal`, a read after an own write may return another transaction's write.
     pub(crate) fn of_registers(log: &Log, sources: &Sources, lets_internal: bool) -> Result<Execution, Uncertified> {
         let seen = || log.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| &txn.mops);
         let is_seen = |(key, value): (&Datum, &Datum)| {
@@ -141,7 +141,7 @@ fn installer(log: &Log, reader: &Txn, key: &Datum, value: &Datum) -> Result<u64,
     Ok(writer.index)
 }
 
-/// The order of appends: in the longest list that was read of a key, followed by those that no read shows.
+/// The order of appends to each key: those in the longest list that was read, then those that no read shows.
 fn list_orders(log: &Log, execution: &Execution) -> Result<Vec<(Datum, u64, u64)>, Uncertified> {
     let mut orders = Vec::new();
     let mut keys: Vec<&Datum> = Vec::new();
@@ -158,8 +158,8 @@ fn list_orders(log: &Log, execution: &Execution) -> Result<Vec<(Datum, u64, u64)
             format!("reads of key {key} contradict each other")
         })?;
         let mut shown: Vec<u64> = longest.iter().map_while(|value| only_writer(log, key, value)).collect();
-        // An element that two transactions appended is that of the one whose own append a read ends in. Behind it
-        // nothing is known.
+        // An element that two transactions appended belongs to the one whose own append is at the end of its read. The
+        // rest of the list is unknown.
         if let Some(owner) = owner(log, key, shown.len()) {
             shown.push(owner);
         }
@@ -174,7 +174,7 @@ fn list_orders(log: &Log, execution: &Execution) -> Result<Vec<(Datum, u64, u64)
     Ok(orders)
 }
 
-/// The one transaction that read a list of a key in which the element at a position is one that it appended itself.
+/// The only transaction whose read of a list has its own append at this position.
 fn owner(log: &Log, key: &Datum, position: usize) -> Option<u64> {
     let is_owner = |txn: &&Txn| {
         let mut reads = txn.mops.iter().enumerate().filter_map(|(at, mop)| Some((at, list(mop)?)));

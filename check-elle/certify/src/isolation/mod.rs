@@ -1,4 +1,4 @@
-//! Levels that are decided exactly: derivations that no order of commits obeys a level, and orders that do.
+//! Verifies exact decisions of levels: derivations that no order of commits satisfies a level, and orders that do.
 //!
 //! The certifier does not search for an order or a derivation; it verifies each as it is stated.
 
@@ -13,12 +13,12 @@ use axiom::{Axiom, Level};
 pub use execution::{Executed, Execution};
 use history_core::{Datum, History, Witness};
 
-/// Whether a witness states a derivation.
+/// Returns true if a witness contains a derivation.
 pub(crate) fn is_derived(witness: &Witness) -> bool {
     witness.facts.iter().any(|(name, _)| name == "derivation")
 }
 
-/// Whether it is one that read committed does not hold, which allows a read after an own write to show another's.
+/// Returns true for a derivation at read committed, which permits a read after an own write to return another's write.
 pub(crate) fn is_of_read_committed(witness: &Witness) -> bool {
     witness.facts.contains(&("axiom".into(), Datum::keyword("read-committed")))
 }

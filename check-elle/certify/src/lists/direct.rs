@@ -1,4 +1,4 @@
-//! The anomalies of lists that are not cycles, each by its definition.
+//! Verifies the anomalies of lists that are not cycles, each by its definition.
 
 use super::order::{agreed_order, version_order};
 use super::{elements, lists_read};
@@ -9,7 +9,7 @@ use crate::{Claim, Uncertified, claim};
 use history_core::cast::Cast as _;
 use history_core::{Datum, OpKind};
 
-/// A read disagrees with what its transaction read or appended before.
+/// A read contradicts an earlier read or append of its transaction.
 pub(crate) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [txn] = claims.txns()?;
     let (key, expected) = (claims.fact("key")?, claims.list("expected")?);
@@ -25,7 +25,7 @@ pub(crate) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
     claim(justified, || format!("the micro-ops before the read do not imply {}", Datum::Vector(expected.to_vec())))
 }
 
-/// What a read of `key` must give after these micro-ops, if anything is known of it: a list, or `...` and its end.
+/// The result that a read of `key` must have after these micro-ops, if known: a list, or `...` and its end.
 fn expectation(before: &[Mop], key: &Datum) -> Option<Vec<Datum>> {
     let mut expected: Option<Vec<Datum>> = None;
     for mop in before {
@@ -40,7 +40,7 @@ fn expectation(before: &[Mop], key: &Datum) -> Option<Vec<Datum>> {
     expected
 }
 
-/// In the version order an ok append follows one that failed, with no other ok one in between.
+/// In the version order, an ok append follows a failed one, with no other ok append between them.
 pub(crate) fn dirty_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [failed, ok] = claims.txns()?;
     let (key, values) = (claims.fact("key")?, claims.list("values")?);
@@ -63,7 +63,7 @@ pub(crate) fn dirty_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
     Ok(())
 }
 
-/// A read shows elements more than once.
+/// A read contains elements more than once.
 pub(crate) fn duplicate_elements(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [txn] = claims.txns()?;
     let read = read_of(claims, txn)?;
@@ -82,7 +82,7 @@ pub(crate) fn duplicate_elements(claims: &Claim<'_>) -> Result<(), Uncertified> 
     claim(list.iter().all(|element| !twice(element) || is_stated(element)), || "duplicates are missing".into())
 }
 
-/// Of two reads of a key neither is a prefix of the other.
+/// Neither of two reads of a key is a prefix of the other.
 pub(crate) fn incompatible_order(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let readers: [&Txn; 2] = claims.txns()?;
     let key = claims.fact("key")?;
@@ -97,8 +97,7 @@ pub(crate) fn incompatible_order(claims: &Claim<'_>) -> Result<(), Uncertified> 
     claim(!a.starts_with(b) && !b.starts_with(a), || "one of the lists is a prefix of the other".into())
 }
 
-/// Two appends of a transaction to one key are the other way around in the order that all reads show, and a read shows
-/// the later one.
+/// The order that all reads show reverses two appends of a transaction to one key, and a read shows the later append.
 pub(crate) fn cyclic_versions(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let (writer, reader): (&Txn, &Txn) = match claims.txns[..] {
         [both] => (both, both),
@@ -118,7 +117,7 @@ pub(crate) fn cyclic_versions(claims: &Claim<'_>) -> Result<(), Uncertified> {
     claim(elements(&read.seen).contains(later), || format!("the read does not show {later}"))?;
     let order = agreed_order(claims.log, key);
     let at = |element: &Datum| order.iter().position(|e| e == element);
-    // What stands nowhere in it comes after all of it.
+    // An element that is not in the order comes after all elements in it.
     let reversed = at(later).is_some_and(|later| at(earlier).is_none_or(|earlier| later < earlier));
     claim(reversed, || {
         let order = Datum::Vector(order.clone());

@@ -1,4 +1,4 @@
-//! list-append: a version is a list, and named by its last element.
+//! list-append: a version is a list, identified by its last element.
 
 mod direct;
 mod order;
@@ -13,7 +13,7 @@ use history_core::{Datum, OpKind};
 pub(super) struct Lists;
 
 impl Workload for Lists {
-    /// Reads of nil are of the empty list. Reads of a transaction that is not ok show nothing.
+    /// A read of nil is one of the empty list. Reads of a transaction that is not ok have no results.
     fn mop(&self, item: &Datum, kind: OpKind) -> Result<Mop, Uncertified> {
         let bad = || Uncertified::new(format!("{item} is not a micro-op of list-append"));
         let (f, key, value) = parts(item).ok_or_else(bad)?;
@@ -39,13 +39,13 @@ impl Workload for Lists {
         elements(seen).contains(value)
     }
 
-    /// All that it appended: a list with later elements shows that the element was there.
+    /// All its appends: a list with later elements shows that each of these was there.
     fn written<'a>(&self, _: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
         let appends = txn.writes().filter(|_| txn.is_possible());
         appends.map(|(key, element)| (key, Version::of_value(Some(element)))).collect()
     }
 
-    /// A list is the version of the last element in it that may have been appended: others may be after it.
+    /// The version of a list is its last element that may have been appended: elements after it may not have been.
     fn read<'a>(&self, log: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
         let version = |mop: &'a Mop| match mop {
             Mop::Read { key, seen: Some(list) } => {
@@ -83,7 +83,7 @@ impl Workload for Lists {
     }
 }
 
-/// What is in a list that was read.
+/// The elements of a list that was read.
 fn elements(seen: &Datum) -> &[Datum] {
     if let Datum::Vector(elements) = seen { elements } else { &[] }
 }

@@ -5,8 +5,8 @@ use crate::log::{Log, Txn};
 use crate::{Uncertified, claim};
 use history_core::Datum;
 
-/// A key's elements in version order: those of the longest list read, the first of that length; each at its first
-/// place. If nothing was read, the only append.
+/// A key's elements in version order: those of the longest list read (the first one of that length), each at its first
+/// position. If nothing was read, the only append.
 pub(super) fn version_order(log: &Log, key: &Datum) -> Vec<Datum> {
     let mut longest: &[Datum] = &[];
     for list in log.txns.iter().flat_map(|txn| lists_read(txn, key)) {
@@ -22,8 +22,8 @@ pub(super) fn version_order(log: &Log, key: &Datum) -> Vec<Datum> {
     order
 }
 
-/// The beginning of the version order that holds whichever reads are right, of elements that may have been appended:
-/// all of it, unless two reads disagree. Every other element comes after it.
+/// The prefix of the version order that holds whichever reads are right, of elements that may have been appended: the
+/// whole order, unless two reads disagree. Every other element comes after it.
 pub(super) fn agreed_order(log: &Log, key: &Datum) -> Vec<Datum> {
     let reads: Vec<&[Datum]> = log.txns.iter().flat_map(|txn| lists_read(txn, key)).collect();
     let agrees = |list: &[Datum]| reads.iter().all(|read| read.starts_with(list) || list.starts_with(read));
@@ -49,13 +49,13 @@ fn once_each(list: &[Datum]) -> Vec<Datum> {
     order
 }
 
-/// Whether a transaction appended it that may have happened.
+/// Returns true if a transaction that may have happened appended the element.
 pub(super) fn is_written(log: &Log, key: &Datum, element: &Datum) -> bool {
     log.possible().any(|(_, txn)| txn.wrote(key, element))
 }
 
-/// Verifies that `next` was appended directly after `element`, or, if that is `None`, to the empty list. An append that
-/// not all reads show in one place came after the last element that they do.
+/// Verifies that `next` was appended directly after `element`, or, if that is `None`, to the empty list. An append
+/// without an agreed position came after the last element that has one.
 pub(super) fn claim_follows(log: &Log, key: &Datum, element: Option<&Datum>, next: &Datum) -> Result<(), Uncertified> {
     let order = agreed_order(log, key);
     let after = match element {
@@ -80,7 +80,7 @@ pub(super) fn claim_follows(log: &Log, key: &Datum, element: Option<&Datum>, nex
     })
 }
 
-/// The element directly before another; `None` if that is the first.
+/// The element directly before another; `None` if that one is the first.
 pub(super) fn previous(log: &Log, key: &Datum, element: &Datum) -> Option<Datum> {
     let order = agreed_order(log, key);
     match order.iter().position(|e| e == element) {

@@ -1,4 +1,4 @@
-//! The anomalies of registers that are not cycles of transactions, each by its definition.
+//! Verifies the anomalies of registers that are not cycles of transactions, each by its definition.
 
 use super::sources::{Edge, Source, Sources, edges, in_use, keys, reached};
 use crate::direct::{claim_ok, read_of};
@@ -8,7 +8,7 @@ use crate::{Claim, Uncertified, claim};
 use history_core::Datum;
 use history_core::cast::Cast as _;
 
-/// A read disagrees with what its transaction read or wrote last before.
+/// A read contradicts the last earlier read or write of the key in its transaction.
 pub(crate) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [txn] = claims.txns()?;
     let (key, expected) = (claims.fact("key")?, claims.fact("expected")?);
@@ -24,7 +24,7 @@ pub(crate) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
     claim(justified, || format!("the micro-ops before the read do not imply {expected}"))
 }
 
-/// The sources named, the last of which was not used for this reason, order some versions of a key in a cycle.
+/// The named sources, of which the last was not used for this reason, order some versions of a key in a cycle.
 pub(crate) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -> Result<(), Uncertified> {
     let (key, scc, stated) = (claims.fact("key")?, claims.list("scc")?, claims.list("sources")?);
     claim(claims.witness.steps.is_empty(), || "this cycle is of versions, not of transactions".into())?;
@@ -42,7 +42,7 @@ pub(crate) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -> Result<(),
     claim(components(&edges).any(|component| is_named(&component, scc, part)), || {
         format!("versions {} of key {key} are not a whole cycle of versions", list(scc))
     })?;
-    // The ops only help to see it.
+    // The ops are only illustrations.
     for (at, txn) in claims.txns.iter().enumerate() {
         let twice = claims.txns[..at].iter().any(|other| other.index == txn.index);
         claim(!twice, || format!("op {} is named twice", txn.index))?;
@@ -51,8 +51,8 @@ pub(crate) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -> Result<(),
     Ok(())
 }
 
-/// Whether these are the values of all versions of a component, or, where its size is given, of some of them. Two
-/// versions may have one value.
+/// Returns true if these are the values of all versions of a component or, if its size is given, of some of them. Two
+/// versions may have the same value.
 fn is_named(component: &[Version], values: &[Datum], size: Option<&Datum>) -> bool {
     let mut left: Vec<&Version> = component.iter().collect();
     let all_there = values.iter().all(|value| {
@@ -64,7 +64,7 @@ fn is_named(component: &[Version], values: &[Datum], size: Option<&Datum>) -> bo
         && size.map_or(left.is_empty(), |size| *size == Datum::from(component.len().to_u64()))
 }
 
-/// The versions that come after each other, a group for each of them.
+/// For each version that precedes itself, the versions that it precedes and that precede it.
 fn components(edges: &[Edge]) -> impl Iterator<Item = Vec<Version>> {
     let around = |version: &Version| {
         let before = |other: &Version| reached(edges, other).contains(version);

@@ -16,7 +16,7 @@ pub(super) struct Registers<'a> {
 }
 
 impl Workload for Registers<'_> {
-    /// Only reads of ok transactions show anything. A read of the initial version is converted to one of nil.
+    /// Only reads of ok transactions have results. A read of the initial version is converted to one of nil.
     fn mop(&self, item: &Datum, kind: OpKind) -> Result<Mop, Uncertified> {
         let bad = || Uncertified::new(format!("{item} is not a micro-op of rw-register"));
         let (f, key, value) = parts(item).ok_or_else(bad)?;
@@ -37,13 +37,13 @@ impl Workload for Registers<'_> {
         seen == value
     }
 
-    /// Of each key the last version that it wrote.
+    /// For each key, the last version that the transaction wrote.
     fn written<'a>(&self, _: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
         let keys = txn.mops.iter().filter(|mop| mop.is_write()).map(Mop::key);
         keys.filter_map(|key| Some((key, external_write(txn, key)?))).collect()
     }
 
-    /// Of each key that it read before it wrote, the version that it read first.
+    /// For each key that it read before writing it, the first version that it read.
     fn read<'a>(&self, log: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
         let keys = txn.mops.iter().filter(|mop| !mop.is_write()).map(Mop::key);
         keys.filter_map(|key| Some((key, external_read(log, txn, key)?))).collect()
@@ -77,7 +77,7 @@ impl Workload for Registers<'_> {
 }
 
 impl Registers<'_> {
-    /// The value in the certifier: nil, if it is the initial one. Nil itself is then a value that is never written.
+    /// The value in the certifier: nil for the initial one. Nil itself then becomes a value that is never written.
     pub(super) fn read_as(&self, value: Datum) -> Datum {
         match value {
             value if value == self.sources.initial => Datum::Nil,
@@ -86,7 +86,7 @@ impl Registers<'_> {
         }
     }
 
-    /// The witness, with what it says of versions in these values.
+    /// The witness, with its versions converted to these values.
     pub(super) fn translated(&self, witness: &Witness) -> Witness {
         let mut witness = witness.clone();
         let translate = |value: &mut Datum| *value = self.read_as(std::mem::replace(value, Datum::Nil));
@@ -132,8 +132,8 @@ fn external_write(txn: &Txn, key: &Datum) -> Option<Version> {
     txn.is_possible().then(|| Version { value: Some(value.clone()), writer: Some(txn.index) })
 }
 
-/// Fails if a value was written twice to one key and read: which write the read shows is ambiguous. Writes of one value
-/// that was never read are separate versions.
+/// Fails if a value was written to one key twice and read, because the source of the read is ambiguous. Writes of the
+/// same value that was never read are separate versions.
 pub(super) fn refuse_ambiguous_reads(log: &Log, sources: &Sources) -> Result<(), Uncertified> {
     let writes: Vec<(&Datum, &Datum)> = log.txns.iter().flat_map(Txn::writes).collect();
     for mop in log.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| &txn.mops) {

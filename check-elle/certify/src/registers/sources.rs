@@ -57,11 +57,11 @@ pub(super) enum Source<'a> {
 /// The requested sources without those that contradict previous ones.
 pub(super) struct InUse<'a> {
     sources: Vec<Source<'a>>,
-    /// For each that was omitted, those in use before it, and itself.
+    /// For each omitted source, those in use before it, and the source itself.
     pub(super) refused: Vec<Vec<Source<'a>>>,
 }
 
-/// Adds one source after another, each unless it would order some versions of a key in a cycle.
+/// Adds the sources one after another, except those that would order some versions of a key in a cycle.
 pub(super) fn in_use<'a>(log: &Log, asked: &'a Sources) -> InUse<'a> {
     let order = asked.transaction_order.as_deref();
     let sources = [
@@ -96,7 +96,7 @@ impl InUse<'_> {
     }
 }
 
-/// All keys of a history, each once.
+/// All keys of a history, without duplicates.
 pub(super) fn keys(log: &Log) -> Vec<Datum> {
     let mut keys: Vec<Datum> = Vec::new();
     for mop in log.txns.iter().flat_map(|txn| &txn.mops) {
@@ -143,7 +143,7 @@ impl Source<'_> {
         }
     }
 
-    /// Its order of a key's versions. An edge from a version to itself has no meaning.
+    /// The source's order of a key's versions. An edge from a version to itself has no meaning.
     fn edges(&self, log: &Log, key: &Datum) -> Vec<Edge> {
         let txns = || log.txns.iter().filter(|txn| touches(log, txn, key));
         match self {
@@ -175,12 +175,12 @@ impl Source<'_> {
     }
 }
 
-/// Whether a transaction read or wrote a key, or may have.
+/// Returns true if a transaction read or wrote a key, as far as it may have happened.
 fn touches(log: &Log, txn: &Txn, key: &Datum) -> bool {
     external_read(log, txn, key).or(external_write(txn, key)).is_some()
 }
 
-/// From the last version of a key that a transaction met to the first one that a later transaction met.
+/// The edge from a transaction's last version of a key to a later transaction's first one.
 fn edge(log: &Log, txn: &Txn, later: &Txn, key: &Datum) -> Option<Edge> {
     let last = external_write(txn, key).or(external_read(log, txn, key))?;
     let first = external_read(log, later, key).or(external_write(later, key))?;

@@ -1,11 +1,11 @@
-//! Small worlds: every history of a few clients that pick from a menu of operations, and random longer ones.
+//! Test helpers: every history of a few clients that choose from a menu of operations, and random longer ones.
 
 #![allow(clippy::cast_possible_wrap, reason = "worlds are small")]
 
 use history_core::{Budget, Checker, Datum, History, HistoryBuilder, NewOp, OpKind, Options, Reader, Report, Verdict};
 use std::fmt::Write;
 
-/// One op, as an oracle sees it; its index is its place.
+/// An op as the oracles receive it; its index is its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Event {
     pub(crate) kind: OpKind,
@@ -14,14 +14,14 @@ pub(crate) struct Event {
     pub(crate) value: Datum,
 }
 
-/// An operation that a client may invoke, and how it may end.
+/// An operation that a client may invoke, and its possible completions.
 pub(crate) struct Item {
     pub(crate) f: &'static str,
     pub(crate) argument: Datum,
     pub(crate) ends: Vec<(OpKind, Datum)>,
 }
 
-/// An operation that ends as it began, in these ways.
+/// An operation whose completions of these kinds repeat the argument.
 pub(crate) fn item(f: &'static str, argument: impl Into<Datum>, kinds: &[OpKind]) -> Item {
     let argument = argument.into();
     Item { f, ends: kinds.iter().map(|kind| (*kind, argument.clone())).collect(), argument }
@@ -32,7 +32,7 @@ pub(crate) fn read(f: &'static str, results: Vec<Datum>) -> Item {
     Item { f, argument: Datum::Nil, ends: results.into_iter().map(|result| (OpKind::Ok, result)).collect() }
 }
 
-/// A history so far: who waits for the end of what.
+/// A history so far, with the operations in flight.
 struct World<'m> {
     menu: &'m [Item],
     /// By client: its process, and its operation in flight.
@@ -45,7 +45,7 @@ impl<'m> World<'m> {
         World { menu, clients: (0..clients as i64).map(|process| (process, None)).collect(), events: Vec::new() }
     }
 
-    /// What a client may do next.
+    /// The number of choices for the next step of a client.
     fn choices(&self, client: usize) -> usize {
         self.clients[client].1.map_or(self.menu.len(), |item| self.menu[item].ends.len())
     }
@@ -73,7 +73,7 @@ impl<'m> World<'m> {
     }
 }
 
-/// Every history of up to `len` ops; how many there are.
+/// Visits every history of up to `len` ops, and returns their number.
 pub(crate) fn each_history(menu: &[Item], clients: usize, len: usize, look: &mut dyn FnMut(&[Event])) -> u64 {
     fn go(world: &mut World<'_>, len: usize, look: &mut dyn FnMut(&[Event])) -> u64 {
         look(&world.events);
@@ -82,7 +82,7 @@ pub(crate) fn each_history(menu: &[Item], clients: usize, len: usize, look: &mut
             return count;
         }
         for client in 0..world.clients.len() {
-            // Clients that have done nothing yet are all alike.
+            // Clients that have done nothing yet are equivalent.
             if client > 0 && world.events.iter().all(|event| event.process != client as i64 - 1) {
                 break;
             }
@@ -112,7 +112,7 @@ pub(crate) fn random_history(menu: &[Item], clients: usize, numbers: &[(u8, u8)]
     world.events
 }
 
-/// The same history for the checker; an op each millisecond.
+/// The same history for the checker, with one millisecond per op.
 pub(crate) fn history(events: &[Event]) -> History {
     let mut builder = HistoryBuilder::new();
     for (at, event) in events.iter().enumerate() {
@@ -130,7 +130,7 @@ pub(crate) fn op(process: usize, f: &str, argument: &str, kind: &str, value: &st
     )
 }
 
-/// What the checker says of a text, given options by name.
+/// The report of the checker on a text, given options by name.
 pub(crate) fn judge(checker: &dyn Checker, options: &[(&str, &str)], text: &str) -> Report {
     let options = options.iter().fold(Options::new(), |options, (name, value)| options.with(*name, *value));
     let run = checker.start(&options).unwrap();
@@ -142,8 +142,7 @@ pub(crate) fn count(report: &Report, name: &str) -> u64 {
     report.counts.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no {name}: {report:?}")).1
 }
 
-/// The verdict where so much was found, and so many answers could have contradicted what must hold. Each of them is
-/// counted.
+/// The expected verdict, given the number of anomalies and of observed ops. Verifies that the report counts the latter.
 pub(crate) fn verdict(report: &Report, wrong: u64, observed: u64) -> Verdict {
     assert_eq!(count(report, "observed-count"), observed, "{report:?}");
     match (wrong, observed) {
@@ -153,23 +152,23 @@ pub(crate) fn verdict(report: &Report, wrong: u64, observed: u64) -> Verdict {
     }
 }
 
-/// How many ops of a function are `ok`.
+/// The number of `ok` ops of a function.
 pub(crate) fn oks(events: &[Event], f: &str) -> u64 {
     events.iter().filter(|event| event.kind == OpKind::Ok && event.f == f).count() as u64
 }
 
-/// How many `ok` ops of a function come after the first op of another.
+/// The number of `ok` ops of a function after the first op of another.
 pub(crate) fn oks_after(events: &[Event], first: &str, f: &str) -> u64 {
     oks(events.iter().position(|event| event.f == first).map_or(&[], |at| &events[at..]), f)
 }
 
-/// The names of all anomalies and how many there are of each.
+/// The names of all anomalies with their counts.
 pub(crate) fn anomalies(report: &Report) -> Vec<(&str, u64)> {
     report.anomalies.iter().map(|anomaly| (anomaly.name.as_ref(), anomaly.count)).collect()
 }
 
-/// Whether a report is as it should be, whatever was found: invalid with anomalies and only then, and each with
-/// witnesses whose ops are in the history as they are told.
+/// Verifies that a report is consistent, whatever was found: it is invalid exactly if it has anomalies, and each has
+/// witnesses whose ops are in the history as described.
 pub(crate) fn assert_sound(report: &Report, events: &[Event]) {
     assert_eq!(report.verdict == Verdict::Invalid, !report.anomalies.is_empty(), "{report:?}");
     for anomaly in &report.anomalies {
@@ -186,7 +185,7 @@ pub(crate) fn assert_sound(report: &Report, events: &[Event]) {
     }
 }
 
-/// The stories of a report, one after another.
+/// The explanations of a report, one after another.
 pub(crate) fn story(report: &Report) -> String {
     let mut text = format!("{}\n", report.verdict.name());
     for note in &report.notes {
