@@ -59,7 +59,8 @@ fn expected(events: &[Event]) -> Expected {
         expected.attempted += 1;
         if present.is_some() && present > absent {
             expected.stable += 1;
-            // An op takes a millisecond, and a nanosecond is added: so the latency in milliseconds is the number of ops between.
+            // An op takes a millisecond, and a nanosecond is added: so the latency in milliseconds is the number of
+            // ops between.
             expected.stale += u64::from(absent.is_some_and(|absent| absent > known.unwrap()));
         } else if known.is_some() && absent > present && absent > known {
             expected.lost += 1;
