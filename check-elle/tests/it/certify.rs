@@ -1,4 +1,4 @@
-//! Certifying: true witnesses pass, and no change to one goes unnoticed.
+//! Tests of certification: true witnesses are certified, and every altered witness is refused.
 
 use crate::oracle::cases::{CASES, edn};
 use crate::oracle::tamper::{self, component, cycle};
@@ -17,7 +17,8 @@ fn no_change_goes_unnoticed() {
 
 #[test]
 fn no_witness_proves_two_types() {
-    // What a failed transaction wrote and then overwrote is both, and the two have the same facts.
+    // A read of a value that a failed transaction wrote and then overwrote is both a G1a and a G1b, and the witnesses
+    // of both have the same facts.
     tamper::refuse_other_types(CASES, &["G1a and G1b"]);
 }
 
@@ -106,7 +107,7 @@ fn anti_dependencies_lead_to_all_that_nobody_read() {
     for (to, element) in [(1, 1), (2, 2)] {
         let witness = cycle(&history, &[0, to], &[("rw", "x", Datum::Nil, element), ("rw", "x", Datum::Nil, element)]);
         let error = certify::list_append(&history, "G2-item", &witness).unwrap_err();
-        // The first step holds.
+        // The first step is valid.
         assert_eq!(error.step, Some(1), "{error}");
     }
 }

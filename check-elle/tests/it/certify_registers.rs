@@ -1,4 +1,4 @@
-//! Certifying witnesses of rw-register: true ones pass, and no change to one goes unnoticed.
+//! Tests of certification of rw-register witnesses: true witnesses are certified, and every altered witness is refused.
 
 use crate::oracle::cases::edn;
 use crate::oracle::register_cases::CASES;
@@ -33,7 +33,7 @@ fn no_witness_proves_two_types() {
     tamper::refuse_other_types(CASES, &[]);
 }
 
-/// A cycle of these steps, held against the history as a G0; why it is none.
+/// Certifies the cycle of these steps as a G0; returns the error, or "certified".
 fn reason(history: &History, sources: &Sources, ops: &[usize], steps: &[(&str, &str, Datum, i64)]) -> String {
     let result = certify::rw_register(history, sources, "G0", &cycle(history, ops, steps));
     result.map_or_else(|error| error.to_string(), |()| "certified".into())
@@ -57,7 +57,8 @@ fn reasons_name_what_fails() {
         (&wfr, [0, 1], [x("ww", one(), 3), y("ww", two(), 3)], "step 0: op 1 did not write 3 to key :x"),
         (&wfr, [0, 2], [x("ww", one(), 4), x("ww", 4.into(), 1)], "op 2 failed, and failed ops cannot be in a cycle"),
         (&wfr, [0, 3], [x("wr", one(), 1), x("ww", 5.into(), 1)], "step 0: op 3 did not first read 1 of key :x"),
-        // What was overwritten by its own transaction, and what that transaction read of it, is its own affair.
+        // A version that its own transaction overwrote, and the transaction's read of it, relate to no other
+        // transaction.
         (&wfr, [4, 0], [x("ww", 6.into(), 1), x("ww", one(), 7)], "step 0: op 4 did not write 6 to key :x"),
         (&wfr, [0, 4], [x("wr", 6.into(), 6), x("ww", 7.into(), 1)], "step 0: op 0 did not write 6 to key :x"),
         (&wfr, [4, 0], [x("rw", 6.into(), 1), x("ww", one(), 7)], "step 0: op 4 did not first read 6 of key :x"),
@@ -87,14 +88,14 @@ fn each_source_is_believed_only_if_asked_for() {
     let names = ["wfr-keys", "sequential-keys", "linearizable-keys", "transaction-order"];
     for (text, ops, proving) in [
         ("0 ok wx1 ry1\n1 ok rx1 wx2 wy1", [0, 1], &["wfr-keys"][..]),
-        // What a process does later comes later in real time.
+        // A later transaction of the same process is also later in real time.
         ("0 ok wx1 ry1\n0 ok wx2 wy1", [0, 1], &["sequential-keys", "linearizable-keys", "transaction-order"]),
         (
             "0 invoke wx1 ry?\n0 ok wx1 ry1\n1 invoke wx2 wy1\n1 ok wx2 wy1",
             [1, 3],
             &["linearizable-keys", "transaction-order"],
         ),
-        // An order by the invocations' indices does as well.
+        // An order given by the indices of the invocations is accepted too.
         ("0 invoke wx1 ry?\n1 invoke wx2 wy1\n0 ok wx1 ry1\n1 ok wx2 wy1", [2, 3], &["transaction-order"]),
     ] {
         let history = History::parse(&edn(text)).unwrap();
@@ -105,7 +106,7 @@ fn each_source_is_believed_only_if_asked_for() {
     }
 }
 
-/// A witness of versions of x that come after each other.
+/// Makes a witness of versions of x that precede each other.
 fn versions(scc: &[Datum], sources: &[&str]) -> Witness {
     let sources = sources.iter().map(|name| Datum::keyword(*name)).collect();
     let facts = vec![
@@ -126,7 +127,7 @@ fn cyclic_versions_name_the_component_and_who_says_so() {
         result.map_err(|error| error.reason)
     };
     let wfr = ["initial-state", "wfr-keys"];
-    // The first was omitted, so it is not among those that the second contradicts.
+    // The edges of the first source were omitted, so the second source contradicts none of them.
     let sequential = ["initial-state", "sequential-keys"];
     assert_eq!(ask(&[two.clone(), one.clone()], &wfr), Ok(()));
     assert_eq!(ask(&[one.clone(), three.clone()], &sequential), Ok(()));

@@ -1,5 +1,5 @@
-//! What is in the cycle that is shown: each step by the strongest relation of its two transactions, and no chain of a
-//! process where one step says it.
+//! Tests of the reported cycle: each step has the strongest relation of its two transactions, and a chain of steps of
+//! one process is shown as one step.
 
 use crate::oracle::Question;
 use crate::oracle::against::{certified, checker};
@@ -18,8 +18,9 @@ fn types(report: &Report) -> Vec<&str> {
     report.anomaly_types().collect()
 }
 
-/// What the transaction at index 1 wrote ten others replaced, at once. One of these wrote what the first one read too
-/// early, and what it read as `nil`; and it read of all who read the first one.
+/// Makes a history in which ten concurrent transactions replace what the transaction at index 1 wrote. One of the ten
+/// wrote the value of z that the first transaction read too early, and the y that it read as `nil`; it also read from
+/// every transaction that read from the first one.
 fn a_crowd(nil: &str) -> String {
     let mut text = String::new();
     op(&mut text, 0, &format!("[:r :z 1] {nil} [:w :x 1]"));
@@ -35,7 +36,7 @@ fn a_crowd(nil: &str) -> String {
     text
 }
 
-/// Also if the stronger relation goes through the gates of a crowd, and the weaker one does not.
+/// This also applies if the stronger relation goes through the gates of a crowd and the weaker one does not.
 #[test]
 fn rw_beside_ww_is_no_cycle_of_its_own() {
     for nil in ["", "[:r :y nil]"] {
@@ -46,7 +47,8 @@ fn rw_beside_ww_is_no_cycle_of_its_own() {
     }
 }
 
-/// One process appends, does much else, and misses its append, which another one reads.
+/// One process appends, executes many other transactions, and then reads without its append, which another process
+/// reads.
 #[test]
 fn a_chain_of_a_process_is_one_step() {
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Which models are decided: no other is said to hold unless a decided one that implies it does.
+//! Tests of which models are decided: any other model is reported as valid only if a decided model that implies it is.
 
 use crate::oracle::against::{certified, check, checker};
 use crate::oracle::choices::Choices;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io::Read;
 
-/// A history of transactions one after another, as `process: micro-ops`; with invocations or without.
+/// Makes a history of transactions one after another, each given as `process: micro-ops`; with or without invocations.
 fn history(txns: &[&str], invoked: bool) -> History {
     let mut text = String::new();
     for txn in txns {
@@ -44,7 +44,7 @@ const CAUSE_UNSEEN: &[&str] =
     &["0: [:append :x 1]", "1: [:r :x [1]]", "1: [:append :y 1]", "2: [:r :y [1]]", "2: [:r :x []]"];
 const EARLY_READ: &[&str] = &["0: [:r :x [1]]", "0: [:append :x 1]"];
 
-/// For each model a history that breaks it.
+/// For each model, a history that violates it.
 const BROKEN: &[(&str, &[&str])] = &[
     ("strict-serializable", LOST_OWN_WRITE),
     ("strong-snapshot-isolation", LOST_OWN_WRITE),
@@ -94,7 +94,7 @@ fn no_broken_model_is_said_to_hold() {
         assert_ne!(report.verdict, Verdict::Valid, "{name}: {report:#?}");
         assert!(!model.is_decided() || report.verdict == Verdict::Invalid, "{name} is decided: {report:#?}");
         if !model.is_decided() {
-            // Without invocations there is no real time.
+            // Without invocations there is no real-time order.
             assert_ne!(judge(&history(txns, false), name).verdict, Verdict::Valid, "{name} by completions");
         }
     }
@@ -116,7 +116,7 @@ fn the_table_and_the_oracle_agree_on_what_is_decided() {
         assert_eq!(model.is_decided(), standing::is_decided(model.name()), "{model}");
         assert!(!model.decision().is_empty() && !model.decision().ends_with('.'), "{model}: a clause");
         let unsearched = model.forbids().any(|anomaly| NOT_SEARCHED.contains(anomaly));
-        // Of these the anomaly is there under another name as well, or takes predicates.
+        // These models forbid the anomaly under another name as well, or the anomaly needs predicates.
         let by_other_names = ["snapshot-isolation", "serializable", "consistent-view"].contains(&model.name());
         assert!(!(model.is_decided() && unsearched) || by_other_names, "{model}");
     }
@@ -159,7 +159,8 @@ fn a_note_says_why_it_is_unknown_and_what_to_ask_for() {
     assert_eq!(because(LOST_OWN_WRITE), shown, "of completions only processes are all that is known of time");
     let unknown = format!("the invocation of the op at index 0 is unknown. {end}");
     assert_eq!(because(&["0: [:append :x 1]", "0: [:r :x [1]]"]), unknown);
-    // Either order of the last two appends to z, which was never read, would make each cycle one with a single rw.
+    // The appends of 1 and 2 to z were never read; either order of the two would turn each cycle into one with a single
+    // rw edge.
     let fork = [
         "0: [:append :x 1] [:append :z 1]",
         "1: [:append :y 1] [:append :z 2]",
@@ -197,7 +198,7 @@ fn real_time_is_not_looked_at_beside_processes() {
     assert_eq!(judge(&serial, "linearizable").verdict, Verdict::Valid);
 }
 
-/// Where such reads are allowed, what they hide is not known.
+/// Where garbage reads are allowed, the violations that they hide are unknown.
 #[test]
 fn what_was_read_and_not_written_is_of_no_undecided_model() {
     let garbage = history(&["0: [:append :x 1]", "1: [:r :x [1]]", "1: [:r :x [1 7]]"], true);
@@ -209,7 +210,7 @@ fn what_was_read_and_not_written_is_of_no_undecided_model() {
     assert!(report.notes.iter().any(is_why), "{:?}", report.notes);
 }
 
-/// T3 reads a part of what T1 and of what T2 wrote. Nothing says which wrote x first.
+/// T3 reads a part of the writes of T1 and a part of the writes of T2. No source orders the two writes of x.
 #[test]
 fn registers_in_no_known_order_prove_nothing() {
     let text = "
@@ -232,13 +233,13 @@ fn registers_in_no_known_order_prove_nothing() {
     assert!(report.notes.iter().any(|note| note.contains("but the history shows G-single-item")), "{:?}", report.notes);
 }
 
-/// Whether a report neither rules a model out nor lists it as not checked.
+/// Returns true if a report neither rules a model out nor lists it as not checked.
 fn claims(report: &Report, model: &str) -> bool {
     report.not.iter().chain(&report.also_not).chain(&report.not_checked).all(|other| other != model)
 }
 
-/// A read of a transaction misses its own write. Elle's table lets that be below read atomic; the axioms do so at no
-/// level that has any.
+/// A read of a transaction misses the transaction's own write. Elle's table allows that below read atomic; the axioms
+/// allow it at no level that has an axiom.
 #[test]
 fn no_level_with_an_axiom_is_said_to_hold_of_a_transaction_that_contradicts_itself() {
     let lists = "
@@ -271,7 +272,8 @@ fn no_level_with_an_axiom_is_said_to_hold_of_a_transaction_that_contradicts_itse
     }
 }
 
-/// At read committed a read after an own write may show what another transaction wrote: then it depends on that.
+/// At read committed, a read after a write of its own transaction may show a write of another transaction: the reader
+/// then depends on that transaction.
 #[test]
 fn a_transaction_that_contradicts_itself_may_be_read_committed() {
     let workload = Workload::RwRegister(Sources::default());
@@ -301,13 +303,12 @@ fn a_transaction_that_contradicts_itself_may_be_read_committed() {
             }
         }
     }
-    // A stronger level that nothing else decides.
+    // A stronger level that only this check can decide.
     let question = Question { models: &["cursor-stability"], workload, ..Question::default() };
     assert_eq!(check(&History::parse(cyclic).unwrap(), &question, Exact::Limited).verdict, Verdict::Invalid);
 }
 
-/// What a transaction read of a register after it had read something else may close a cycle, which the graph does not
-/// have.
+/// A second read of a register in a transaction may close a cycle that the graph does not have.
 #[test]
 fn no_level_that_follows_reads_is_said_to_hold_where_a_later_read_may_hide_a_cycle() {
     let text = "
@@ -327,7 +328,7 @@ fn no_level_that_follows_reads_is_said_to_hold_where_a_later_read_may_hide_a_cyc
         assert_eq!(report.verdict, Verdict::Invalid);
         assert!(!claims(&report, "read-committed") && claims(&report, "read-uncommitted"), "{report:#?}");
     }
-    // The same, while it is written.
+    // The same while the history is being written.
     for model in ["read-committed", "strong-session-read-committed"] {
         let options = Options::new().with("consistency-models", model);
         let mut run = RwRegister::default().start_online(&options).unwrap();
@@ -338,8 +339,8 @@ fn no_level_that_follows_reads_is_said_to_hold_where_a_later_read_may_hide_a_cyc
     }
 }
 
-/// What is wrong with one read rules out every level with an axiom, and so it answers for none that has no axiom and
-/// forbids nothing.
+/// One anomalous read rules out every level with an axiom, so it decides no level that has no axiom and forbids no
+/// anomaly.
 #[test]
 fn a_list_that_nobody_left_behind_has_no_commit_order() {
     let cases = [("G1a", "fail", "[1 2]"), ("duplicate-elements", "ok", "[1 2 1]")];
@@ -368,8 +369,8 @@ fn a_list_that_nobody_left_behind_has_no_commit_order() {
     }
 }
 
-/// T3 saw x of T1 and y of T2, T4 the other way round: no order has that, but no order of versions is known, so cycles
-/// do not show it.
+/// T3 reads x from T1 and y from T2, and T4 the other way around: no order explains that, but no version order is
+/// known, so there is no cycle.
 #[test]
 fn a_level_that_was_not_asked_for_is_not_said_to_hold_because_registers_show_no_cycle() {
     let history = History::parse(
@@ -389,7 +390,7 @@ fn a_level_that_was_not_asked_for_is_not_said_to_hold_because_registers_show_no_
         assert!(!claims(&report, "serializable") && !claims(&report, "snapshot-isolation"), "{report:#?}");
         assert!(claims(&report, "read-committed") && claims(&report, "read-uncommitted"), "{report:#?}");
     }
-    // That no cycle was found is the answer to who asks for it.
+    // If the level was requested, the absence of a cycle is its verdict.
     let report = judge("serializable", Exact::No);
     assert!(report.verdict == Verdict::Valid && claims(&report, "serializable"), "{report:#?}");
 }
@@ -402,7 +403,7 @@ fn an_anomaly_that_is_not_searched_for_is_absent_only_if_a_model_says_so() {
     };
     for anomaly in NOT_SEARCHED.iter().map(AnomalyType::name) {
         let report = asked(READ_SKEW, anomaly);
-        // Read skew is what some are counted as.
+        // Read skew counts as these anomalies.
         let is_counted = ["GSIb", "GSI"].contains(&anomaly);
         let verdict = if is_counted { Verdict::Invalid } else { Verdict::Unknown };
         assert_eq!(report.verdict, verdict, "{anomaly}: {:?}", report.notes);
@@ -416,7 +417,7 @@ fn what_holds_is_not_ruled_out_below() {
     for number in 0..400 {
         let history = History::parse(&text::edn(&messy::history(&mut Choices::Random(number)))).expect("a history");
         let Ok(world) = World::of(&history, &Question::default().workload) else { continue };
-        // Else there is no real time to hold processes to.
+        // Otherwise there is no real-time order that the processes could violate.
         if world.txns.iter().any(|txn| txn.invoked.is_none() || txn.process.is_none()) {
             continue;
         }

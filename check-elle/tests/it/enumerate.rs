@@ -1,9 +1,9 @@
-//! Every history of small worlds, judged by the checker, by the oracle, and by what the levels mean.
+//! Every history of small worlds, compared with the oracle and with the definitions of the levels.
 //!
-//! Two keys; what is read is any arrangement of any of the elements that were appended to the key, and in most worlds
-//! also an element twice and one that was never appended. Transactions are ok, failed, info (with their reads known, or
-//! not) or never completed; their ops are interleaved in every way and spread over processes in every way, or there are
-//! no invocations.
+//! There are two keys. A read shows any arrangement of any of the elements that were appended to the key; in most
+//! worlds a read may also show an element twice, or one that was never appended. Transactions are ok, failed, info
+//! (with known or unknown reads) or never completed; their ops are interleaved in every way and distributed over
+//! processes in every way, or there are no invocations.
 //!
 //! | transactions | micro-ops in each | histories | judged |
 //! |---|---|---|---|
@@ -13,7 +13,7 @@
 //! | 3 | 1 or 2 | 8 · 10^8, estimated | 100,000 |
 //! | 4 | 1 or 2 | 2 · 10^13, estimated | 100,000 |
 //!
-//! Each is held against one of the models that have laws, in turn.
+//! Each history is checked at one of the models that have laws, in turn.
 
 use crate::oracle::against::{checker, compare};
 use crate::oracle::cases::{CASES, edn};
@@ -58,7 +58,7 @@ const LISTS: Size = Size {
     clients_max: usize::MAX,
 };
 
-/// Judges every history of a world, or only `samples` of them, each under one of the models that there are laws for.
+/// Judges every history of a world, or only `samples` of them, each at one of the models that have laws.
 fn judge_all(size: &Size, samples: Option<u64>) -> u64 {
     let models: Vec<[&str; 1]> = laws::models().map(|model| [model]).collect();
     judge_each(size, samples, |number| vec![Question::of_lists(&models[(number * 5 / 3) as usize % models.len()])])
@@ -124,7 +124,7 @@ fn the_oracle_sees_every_cycle() {
     }
 }
 
-/// The shapes of all cycles of a graph, each listed edge by edge.
+/// Returns the shapes of all cycles of a graph by listing the cycles edge by edge.
 fn listed(graph: &Graph) -> BTreeSet<Shape> {
     let mut shapes = BTreeSet::new();
     let mut paths: Vec<(Vec<usize>, Vec<Relation>)> = (0..graph.edges.len()).map(|node| (vec![node], vec![])).collect();
@@ -149,7 +149,7 @@ fn canary_the_laws_catch_constant_verdicts() {
     for model in laws::models() {
         let models = [model];
         let [valid, invalid] = caught_constants(&size, &Question::of_lists(&models));
-        // What read committed does not forbid may still be valid.
+        // The law of read committed is incomplete: it refuses no valid verdict.
         assert!(valid > 0 || model == "read-committed", "{model}: always valid is not caught");
         assert!(invalid > 0, "{model}: always invalid is not caught");
     }

@@ -1,9 +1,9 @@
-//! Every history of registers of small worlds, judged by the checker, by the oracle, and by what the levels mean, with
+//! Every history of registers of small worlds, compared with the oracle and with the definitions of the levels, for
 //! every combination of the sources of version orders.
 //!
-//! Two keys, two clients (one whose op crashed continues as another process); what is read is nil, any of the values
-//! that were written to the key, and in most worlds one that was never written. Transactions end and are interleaved in
-//! every way, as in `enumerate.rs`.
+//! There are two keys and two clients (a client whose op crashed continues as another process). A read shows nil, any
+//! of the values that were written to the key, and in most worlds also one that was never written. Transactions end and
+//! are interleaved in every way, as in `enumerate.rs`.
 //!
 //! | transactions | micro-ops in each | histories | judged |
 //! |---|---|---|---|
@@ -16,8 +16,8 @@
 //! | 3, all ok | 1 or 2 | 548,992 | all, with one combination in turn, if asked: `--ignored` |
 //! | 4 | 1 | 3,074,605 | all, with one combination in turn, if asked |
 //!
-//! Where nothing else is said, each is judged 8 times, once for each combination of sources, under one of the models
-//! that have laws, in turn.
+//! Unless the table says otherwise, each history is judged 8 times, once for each combination of sources, at one of the
+//! models that have laws, in turn.
 
 use crate::oracle::choices::Choices;
 use crate::oracle::enumeration::{caught_constants, checker_errs, judge_each, oracle_errs};
@@ -44,8 +44,8 @@ fn the_checker_agrees_on_the_cases() {
     assert_eq!(checker_errs(CASES), [""; 0]);
 }
 
-/// Judges every history of a world, or only `samples` of them, with so many of the combinations of sources, in turn,
-/// under one of the models that there are laws for.
+/// Judges every history of a world, or only `samples` of them, each at one of the models that have laws, and with the
+/// given number of combinations of sources, in turn.
 fn judge_all(size: &Size, samples: Option<u64>, combinations: usize) -> u64 {
     let models: Vec<[&str; 1]> = laws::models().map(|model| [model]).collect();
     judge_each(size, samples, |number| {
@@ -55,7 +55,7 @@ fn judge_all(size: &Size, samples: Option<u64>, combinations: usize) -> u64 {
     })
 }
 
-/// How many combinations of sources there are.
+/// The number of combinations of sources.
 const ALL: usize = 8;
 
 #[test]
@@ -88,7 +88,7 @@ fn four_transactions_of_two_micro_ops() {
     judge_all(&size, Some(10_000), ALL);
 }
 
-/// All ok, and it is unknown when.
+/// All transactions are ok, and there is no real time.
 const THREE_OK: Size =
     Size { txns: 3, mops_max: 2, fates: &[Fate::Ok], clocks: &[Clock::None], seen: Seen::Possible, ..REGISTERS };
 
@@ -117,7 +117,7 @@ fn four_transactions_that_end_in_all_ways() {
     assert_eq!(judge_all(&size, None, 1), 3_074_605);
 }
 
-/// In what kinds of executions a source may be relied on.
+/// States in which executions a source is valid.
 #[derive(Clone, Copy)]
 struct Theorem {
     holds: fn(&World) -> bool,
@@ -156,8 +156,8 @@ const THEOREMS: [Theorem; 5] = [
     },
 ];
 
-/// Whatever could have happened at a level could have happened with all its sources: so with them, too, the laws let
-/// the checker call none of it invalid.
+/// Every execution that a level allows is also allowed with all sources of that level: so the laws permit no invalid
+/// verdict with the sources either.
 #[test]
 fn levels_imply_their_sources() {
     for (number, theorem) in THEOREMS.into_iter().enumerate() {
@@ -186,7 +186,8 @@ fn levels_imply_their_sources() {
     }
 }
 
-/// Without its level a source is an assumption: there are histories that a level lets happen, but not with the source.
+/// Without its level a source is an additional assumption: some histories are allowed by the level alone, but not with
+/// the source.
 #[test]
 fn sources_assume_more_than_weaker_levels_give() {
     let cases = [
@@ -208,7 +209,7 @@ fn canary_the_laws_catch_constant_verdicts() {
         let models = [model];
         for sources in Sources::combinations() {
             let [valid, invalid] = caught_constants(&size, &Question::of_registers(&models, sources));
-            // Without reads before all writes, no history is known to be invalid.
+            // Without a read before each write, no history is known to be invalid.
             let is_weak = ["read-committed", "read-uncommitted"].contains(&model);
             let is_complete = !is_weak && sources.wfr_keys || laws::is_implied(model);
             assert_eq!(valid > 0, is_complete, "{model}, {sources:?}: always valid is caught {valid} times");

@@ -1,5 +1,5 @@
-//! Levels that are decided exactly: on every history of small worlds, and on random larger ones, the verdict is what
-//! the axioms say, and what refuses a level is certified.
+//! Tests of the levels that are decided exactly: on every history of small worlds and on random larger ones, the
+//! verdict is that of the axioms, and every refusal is certified.
 
 use crate::oracle::against::{certified, check};
 use crate::oracle::axioms::{Axiom, Base, Execution, LEVELS};
@@ -15,17 +15,17 @@ use std::fmt::Write;
 
 type Level = (&'static str, Axiom, Base);
 
-/// How often each level was found to hold, and how often not.
+/// The number of histories that obey each level (true) and that violate it (false).
 type Counts = BTreeMap<(&'static str, bool), u64>;
 
-/// Holds a verdict against the axioms.
+/// Compares a verdict with the axioms.
 fn hold(text: &str, workload: Workload<'_>, (name, axiom, base): Level, counts: &mut Counts) -> Result<(), String> {
     let parsed = History::parse(text).map_err(|error| error.to_string())?;
     let models = [name];
     let question = Question { models: &models, workload, ..Question::default() };
     let Ok(world) = World::of(&parsed, &workload) else { return Ok(()) };
     let report = check(&parsed, &question, Exact::Full);
-    // Elle's table allows a read that contradicts the own writes here: that is no G1.
+    // Elle's table allows a read that contradicts the transaction's own writes at these levels: that is not a G1.
     let lets_internal = name.contains("read-committed");
     let execution = if lets_internal { Execution::of_any_reads(&world) } else { Execution::of(&world) };
     let is_cyclic = world.versions.as_ref().is_some_and(|versions| versions.cyclic);
@@ -34,7 +34,7 @@ fn hold(text: &str, workload: Workload<'_>, (name, axiom, base): Level, counts: 
     let is_wrong = match report.verdict {
         Verdict::Valid => !holds,
         Verdict::Invalid => holds,
-        // Where nothing could have been wrong.
+        // The history contains nothing that could violate the level.
         Verdict::Unknown => !holds || !is_vacuous(&report),
     };
     if is_wrong {
@@ -80,7 +80,7 @@ fn judge_all<'a>(
             None => choices.advance(),
         };
         if !more {
-            // Few histories that are this small break read committed.
+            // Few histories of this size violate read committed.
             for (name, ..) in levels.iter().filter(|(_, axiom, _)| *axiom != Axiom::ReadCommitted) {
                 let both = [true, false].map(|holds| counts.contains_key(&(*name, holds)));
                 assert_eq!(both, [true, true], "{name} holds, and does not");
@@ -90,7 +90,7 @@ fn judge_all<'a>(
     }
 }
 
-/// Levels that lists do not decide by cycles alone.
+/// Levels that cycles alone do not decide for lists.
 fn of_lists() -> Vec<Level> {
     let by_cycles = ["read-committed", "serializable", "repeatable-read"];
     LEVELS.iter().copied().filter(|(name, ..)| !by_cycles.iter().any(|other| name.contains(other))).collect()
@@ -137,7 +137,7 @@ fn registers_of_three_and_four_transactions() {
     }
 }
 
-/// What the user assumes of the order of versions is taken in.
+/// The user's assumptions about the version order are respected.
 #[test]
 fn registers_with_sources() {
     let size = Size { txns: 3, seen: Seen::Possible, fates: &[Fate::Ok, Fate::Ok, Fate::Info], ..REGISTERS };
@@ -147,11 +147,11 @@ fn registers_with_sources() {
     });
 }
 
-/// So many transactions that levels are prepared for on another thread while cycles are searched for.
+/// Enough transactions for levels to be prepared on another thread during the search for cycles.
 const MANY: usize = 20_000;
 
-/// Transactions of registers one after another: at the end 1 is written, and then 2, and then a value is read. Among
-/// those before are some that failed, and some of which nobody knows whether they happened.
+/// Makes a serial history of registers: at the end 1 is written, then 2, and then a value is read. Some of the
+/// transactions before these failed, and the outcome of some is unknown.
 fn serial(before: usize, read: u32) -> History {
     let mut text = String::new();
     let mut txn = |process: usize, kind: &str, mop: &str| {
@@ -169,7 +169,8 @@ fn serial(before: usize, read: u32) -> History {
     History::parse(&text).expect("a history")
 }
 
-/// Without a source of version orders no cycle is known of a stale read: only that no commit order explains it.
+/// Without a source of version orders a stale read is on no known cycle: the verdict follows only from the absence of a
+/// commit order.
 #[test]
 fn what_is_prepared_beside_the_search_for_cycles_decides_the_same() {
     let workload = Workload::RwRegister(Sources::default());

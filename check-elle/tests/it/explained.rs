@@ -1,7 +1,7 @@
-//! A history of registers that an order explains at once has the report that it has if all is searched first.
+//! A history of registers that the first order explains has the same report as after a complete search.
 //!
-//! An order of transactions that is given, although of none, has everything searched: nobody knows that the store keeps
-//! to what is given. It orders nothing, so the report may not differ.
+//! A given order of transactions, even an empty one, forces the complete search, because the store may not follow that
+//! order. An empty order orders nothing, so the report must be the same.
 
 use crate::oracle::against::check;
 use crate::oracle::choices::Choices;
@@ -11,7 +11,7 @@ use crate::oracle::{Question, Workload};
 use check_elle::Exact;
 use history_core::{History, Verdict};
 
-/// Levels by which an order is looked for first, beside others, and such by which none is.
+/// Levels for which an order is searched for first, alone or with other levels, and levels for which none is.
 const LEVELS: [&[&str]; 5] = [
     &["strict-serializable"],
     &["serializable"],
@@ -20,10 +20,10 @@ const LEVELS: [&[&str]; 5] = [
     &["strong-session-serializable"],
 ];
 
-/// More that is asked for, in turn.
+/// Additional anomalies to request, in turn.
 const ANOMALIES: [&[&str]; 3] = [&[], &["G-nonadjacent-process", "lost-update"], &["PL-2.99-cycle-exists"]];
 
-/// Judges so many random histories both ways: how many were valid.
+/// Judges random histories both ways; returns the number of valid ones.
 fn judge(size: &Size, samples: u64) -> u64 {
     let sources: Vec<Sources<'_>> = Sources::combinations().collect();
     let mut valid = 0;

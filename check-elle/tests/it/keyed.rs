@@ -1,5 +1,5 @@
-//! Histories of independent keys, each with transactions of its own: judged by key, each gets the verdict that it gets
-//! alone.
+//! Histories of independent keys, each with its own transactions: when judged by key, each key gets the verdict of its
+//! history alone.
 
 use check_elle::Exact;
 use check_elle::list_append::ListAppend;
@@ -10,7 +10,7 @@ use history_core::{
 };
 use record_simulate::{Bug, Format, OverLists, OverRegisters, Transactions};
 
-/// Histories of one store each, right and wrong ones.
+/// The number of histories, each of one store; some stores are correct, some are not.
 const STORES: u32 = 24;
 
 fn store<W>(seed: u32) -> History
@@ -29,7 +29,7 @@ where
     History::parse(std::str::from_utf8(&text).unwrap()).unwrap()
 }
 
-/// The histories side by side, each under its key, as text: one op of each in turn.
+/// Interleaves the histories, each under its own key, one op of each in turn; returns the text.
 fn side_by_side(histories: &[History]) -> String {
     let mut builder = HistoryBuilder::new();
     let longest = histories.iter().map(History::len).max().unwrap_or_default();
@@ -45,7 +45,8 @@ fn side_by_side(histories: &[History]) -> String {
     String::from_utf8(writer.finish().unwrap()).unwrap()
 }
 
-/// An op of one history as one of all. What has no value has no key either: it belongs to its invocation's.
+/// Converts an op of one history to an op of the combined history. A nil value stays nil, without a key: the op belongs
+/// to the key of its invocation.
 fn under<'a>(key: u32, op: &Op<'a>) -> NewOp<'a> {
     let mut new = NewOp::from(op);
     new.index = None;
@@ -103,7 +104,7 @@ fn each_key_of_registers_is_judged_as_if_it_were_alone() {
     check_all(&RwRegister::default(), &options, &(0..STORES).map(store::<OverRegisters>).collect::<Vec<_>>());
 }
 
-/// While the history is written, the op that proves a violation of some key is the first up to which all of it is
+/// While the history is being written, a violation is reported at the first op up to which the whole history is
 /// invalid.
 fn watch_all(checker: &dyn Checker, options: &Options, histories: &[History]) {
     let history = History::parse(&side_by_side(histories)).unwrap();
@@ -138,12 +139,12 @@ fn watch_all(checker: &dyn Checker, options: &Options, histories: &[History]) {
 fn each_key_is_judged_while_the_history_is_written() {
     watch_all(&ListAppend::default(), &Options::new(), &(0..STORES).map(store::<OverLists>).collect::<Vec<_>>());
     let options = Options::new().with("linearizable-keys", "true");
-    // Orders of commits are looked for at the end.
+    // Commit orders are searched for only at the end.
     let checker = RwRegister { exact: Exact::No, ..RwRegister::default() };
     watch_all(&checker, &options, &(0..STORES).map(store::<OverRegisters>).collect::<Vec<_>>());
 }
 
-/// The first key of which an op is not understood says so, with its name: when it has not failed.
+/// The first key with an undecodable op that did not fail is reported with its name.
 #[test]
 fn a_key_that_will_stay_unknown_says_so_while_the_history_is_written() {
     let text = "{:process 0, :type :invoke, :f :txn, :value [:a [[:append 1 1]]]}

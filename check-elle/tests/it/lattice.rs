@@ -1,4 +1,4 @@
-//! The laws of the closures over the tables of anomalies and models, and what follows from them.
+//! The laws of the closures over the tables of anomalies and models, and their consequences.
 
 use check_elle::anomaly::{AnomalySet, AnomalyType};
 use check_elle::cycle_spec::{CYCLE_EXISTS, CYCLES, CycleExistsSpec, CycleSpec, Family, Relations, RwUse, Suffix};
@@ -72,7 +72,7 @@ fn the_impossible_models_are_closed_upwards() {
         for model in impossible.iter() {
             assert!(model.stronger().is_subset(impossible), "{found} rules out {model} but not all stronger ones");
         }
-        // Deduced the other way round: from the anomalies up to the models, as the definition has it.
+        // Derived in the opposite direction: from the anomalies up to the models, as in the definition.
         let direct = ModelSet::ALL.iter().filter(|model| model.forbids().any(|one| found.implied().contains(one)));
         let expected = direct.fold(ModelSet::EMPTY, |all, model| all.union(model.stronger()).union(model.into()));
         assert_eq!(impossible, expected, "{found}");
@@ -84,7 +84,8 @@ fn strict_serializable_is_the_strongest_but_for_what_nobody_can_rule_out() {
     let strict = Model::STRICT_SERIALIZABLE;
     assert_eq!(strict.weaker().union(strict.into()), ModelSet::ALL);
     let allowed = AnomalySet::ALL.difference(strict.prohibited());
-    // Snapshot isolation forbids G-SI, by that spelling. What is found and counts as GSI is forbidden by other names.
+    // Snapshot isolation forbids G-SI, in that spelling. The anomalies that count as GSI are forbidden under other
+    // names.
     assert_eq!(names(allowed.difference(UNKNOWN)), ["GSIa", "GSIb", "GSI"]);
     assert_eq!(reportable(strict.into(), AnomalySet::EMPTY), strict.prohibited().union(UNKNOWN));
 }
@@ -136,7 +137,7 @@ fn anomalies_draw_the_boundary_of_the_weakest_models() {
     assert!(all.also_not.is_sorted());
 }
 
-/// Whether cycles of a type run within the edges of a spec, where realtime edges represent process edges too.
+/// Returns true if cycles of a type use only the edges of a spec, where realtime edges include process edges.
 fn is_within(cycle: CycleSpec, spec: CycleExistsSpec) -> bool {
     let family = match cycle.family {
         Family::G0 => true,
@@ -203,7 +204,7 @@ fn a_cycle_of_no_known_type_is_left_out_where_it_says_nothing_new() {
         let found = anomalies(found);
         names(found.difference(redundant_cycle_exists(found))).join(" ")
     };
-    // Read skew rules out snapshot isolation and all above; not read uncommitted in real time.
+    // Read skew rules out snapshot isolation and all stronger models, but not strong read uncommitted.
     let found = "G-single-item strong-PL-1-cycle-exists strong-PL-2-cycle-exists \
                  strong-snapshot-isolation-cycle-exists PL-SS-cycle-exists";
     assert_eq!(kept(found), "G-single-item strong-PL-1-cycle-exists");

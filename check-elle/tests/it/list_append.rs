@@ -1,4 +1,4 @@
-//! What is asked of the list-append checker by name, and how it answers.
+//! Tests of the options of the list-append checker, and of its reports.
 
 use check_elle::list_append::ListAppend;
 use history_core::{Budget, Checker, Options, Reader, Report, Verdict};
@@ -102,7 +102,7 @@ fn appends_of_one_transaction_the_other_way_around_are_shown_with_the_read() {
       - T1 appended 1 and then 2 to key :y, but T2 read [2 1 3], which has no 1 before 2.
     ");
 
-    // An op that is not understood may have appended 1 or 2 as well.
+    // An undecodable op may have appended 1 or 2 as well.
     let report =
         check_with(&format!("{text} {{:process 3, :type :ok, :value [3]}}"), &Options::new(), &Budget::default());
     assert_eq!((report.verdict, report.anomaly_types().count()), (Verdict::Unknown, 0));
@@ -124,7 +124,7 @@ fn a_key_is_left_out_if_an_open_append_to_it_was_completed_by_another() {
     assert_eq!(report.notes, [format!("No verdict, because of {reason}")]);
 }
 
-/// A store that was not empty: was never appended the 0 of each list.
+/// A store that was not empty: the 0 of each list was never appended.
 const NOT_EMPTY: &str = "
     {:process 0, :type :invoke, :value [[:append :x 1]]}
     {:process 0, :type :ok, :value [[:append :x 1]]}
@@ -165,7 +165,7 @@ fn only_garbage_reads_can_be_allowed() {
     assert_eq!(error.as_deref(), Some("--allow: garbage-read is also passed to --anomalies"));
 }
 
-/// The verdict, the types, and the notes on a history of ops that are not all understood.
+/// Asserts the verdict, the types and the note for a history with undecodable ops.
 fn spoiled(text: &str, verdict: Verdict, types: &[&str], note: &str) {
     let report = check_with(text, &Options::new(), &Budget::default());
     assert_eq!(report.verdict, verdict, "{text}");
@@ -194,8 +194,8 @@ fn a_completion_that_writes_something_else_is_not_understood() {
     assert!(report.not_checked.contains(&"read-committed".into()), "what was ignored may violate it");
     spoiled(&format!("{other}{skew}"), Verdict::Invalid, &["G2-item"], &note);
 
-    // A failed op wrote nothing, whatever it says; reads may differ, and an op without a value repeats its
-    // invocation's.
+    // A failed op has no writes, whatever its completion contains; reads may differ from the invocation, and a
+    // completion without a value has the value of its invocation.
     for completion in [":fail, :value [[:append :x 2]]", ":ok, :value [[:append :x 1] [:r :x [1]]]", ":info", ":ok"] {
         let text = format!(
             "{{:process 0, :type :invoke, :value [[:append :x 1] [:r :x nil]]}} {{:process 0, :type {completion}}}"
@@ -241,7 +241,7 @@ fn too_many_ops_that_are_not_understood_end_the_search() {
     }
 }
 
-/// The op that is not understood has the slot of process 0, whose key has nothing to do with it.
+/// The undecodable op reuses the slot of process 0, whose key it does not use.
 #[test]
 fn what_is_not_understood_leaves_out_no_key_of_an_op_before_it() {
     let op = |process: u32, value: &str| {
@@ -257,8 +257,8 @@ fn what_is_not_understood_leaves_out_no_key_of_an_op_before_it() {
     assert_eq!((report.verdict, types), (Verdict::Invalid, vec!["G-single-item-realtime"]), "{:?}", report.notes);
 }
 
-/// What is appended again leaves its key out, each one of a transaction: else the second key has two writers, one of
-/// which failed.
+/// If a transaction appends values that were appended before, each of these keys is ignored, not only the first.
+/// Otherwise 1 would have two writers in the second key, one of them failed.
 #[test]
 fn each_key_that_a_transaction_appends_to_again_is_left_out() {
     let text = "

@@ -1,4 +1,4 @@
-//! Checkers of transactions, tested against oracles that share nothing with them.
+//! Tests of the transaction checkers against oracles that share no code with them.
 
 mod certify;
 mod certify_registers;

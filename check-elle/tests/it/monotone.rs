@@ -1,6 +1,6 @@
-//! A stronger level never passes what a weaker one refuses, and no report leaves out of its lists a level that is
-//! refused: each pair of levels, on random histories of both workloads, with invocations, without, and of clients
-//! without names; by cycles alone, and decided exactly.
+//! No level is valid where a weaker level is refused, and every report lists each level that is refused. Tested for
+//! each pair of levels on random histories of both workloads: with invocations, without invocations, and with unnamed
+//! clients; by cycles alone and decided exactly.
 
 use crate::oracle::against::check;
 use crate::oracle::choices::Choices;
@@ -11,7 +11,7 @@ use check_elle::Exact;
 use history_core::{History, Report, Verdict};
 use std::collections::BTreeMap;
 
-/// How many pairs were refused, if no pair of levels contradicts itself; else the first that does.
+/// Returns the number of refused pairs, or the first contradiction between two levels.
 fn refused_pairs(ops: &[Entry], workload: Workload<'_>, exact: Exact) -> Result<u32, String> {
     let text = text::edn(ops);
     let history = History::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -40,7 +40,7 @@ fn refused_pairs(ops: &[Entry], workload: Workload<'_>, exact: Exact) -> Result<
     Ok(refused)
 }
 
-/// Both in turn.
+/// Alternates between full and no exact search.
 fn exact(number: u64) -> Exact {
     if (number / 16).is_multiple_of(2) { Exact::Full } else { Exact::No }
 }

@@ -1,4 +1,4 @@
-//! Histories at random, larger than can be enumerated: the checker against the oracle, and laws that any checker must
+//! Random histories, larger than can be enumerated: the checker against the oracle, and laws that any checker must
 //! obey.
 
 use crate::oracle::against::{checker, compare};
@@ -13,12 +13,12 @@ use check_elle::list_append::ListAppend;
 use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
 use proptest::prelude::*;
 
-/// A history of a store that errs. What shrinks are the numbers by which it was chosen.
+/// Histories of a faulty store. Shrinking works on the numbers that choose the history.
 fn histories() -> impl Strategy<Value = Vec<Entry>> {
     prop::collection::vec(any::<u16>(), 0..400).prop_map(|numbers| history(&mut Choices::Given(numbers.into_iter())))
 }
 
-/// One model or two, and now and then an anomaly by name.
+/// One or two models, and sometimes an anomaly by name.
 fn questions() -> impl Strategy<Value = (Vec<&'static str>, Vec<&'static str>)> {
     let models: Vec<&'static str> = lattice::models().into_iter().collect();
     let anomalies: Vec<&'static str> = lattice::anomalies().into_iter().collect();
@@ -61,7 +61,7 @@ proptest! {
     #[test]
     fn every_prefix_is_judged(ops in histories()) {
         for end in 1..ops.len() {
-            // What was invoked by then is open.
+            // Ops that were invoked but not completed by then are open.
             if let Err(why) = compare(&text::edn(&ops[..end]), &strict(), checker) {
                 return Err(TestCaseError::fail(why));
             }

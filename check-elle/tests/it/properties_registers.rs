@@ -1,4 +1,4 @@
-//! Histories of registers at random, larger than can be enumerated: the checker against the oracle, and laws that any
+//! Random histories of registers, larger than can be enumerated: the checker against the oracle, and laws that any
 //! checker must obey.
 
 use crate::oracle::against::{checker, compare};
@@ -14,7 +14,7 @@ use elle_certify as certify;
 use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
 use proptest::prelude::*;
 
-/// A history of a store that errs. What shrinks are the numbers by which it was chosen.
+/// Histories of a faulty store. Shrinking works on the numbers that choose the history.
 fn histories() -> impl Strategy<Value = Vec<Entry>> {
     let numbers = prop::collection::vec(any::<u16>(), 0..400);
     numbers.prop_map(|numbers| as_registers(history(&mut Choices::Given(numbers.into_iter()))))
@@ -24,7 +24,7 @@ fn combinations() -> impl Strategy<Value = Sources<'static>> {
     prop::sample::select(Sources::combinations().collect::<Vec<_>>())
 }
 
-/// Some order of indices, as `text` numbers ops; some of them name no transaction, some name one twice.
+/// Some order of indices in the numbering of `text`; some indices name no transaction, and some name one twice.
 fn orders() -> impl Strategy<Value = Option<Vec<u64>>> {
     prop::option::weighted(0.3, prop::sample::subsequence((0..60_u64).collect::<Vec<_>>(), 10..60).prop_shuffle())
 }
@@ -35,7 +35,7 @@ fn models() -> impl Strategy<Value = Vec<&'static str>> {
     prop_oneof![often.prop_map(|model| vec![model]), prop::sample::subsequence(models, 0..=2)]
 }
 
-/// None, mostly.
+/// Usually none.
 fn anomalies() -> impl Strategy<Value = Vec<&'static str>> {
     let anomalies: Vec<&'static str> = lattice::anomalies().into_iter().collect();
     prop_oneof![4 => Just(Vec::new()), 1 => prop::sample::subsequence(anomalies, 1..=2)]
@@ -50,7 +50,7 @@ fn report(text: &str, sources: Sources<'_>) -> Report {
     checker(&history, &Question::of_registers(STRICT, sources))
 }
 
-/// What a report says but for witnesses.
+/// Removes witnesses, notes and artifacts from a report.
 fn without_names(mut report: Report) -> Report {
     report.anomalies.iter_mut().for_each(|anomaly| anomaly.witnesses.clear());
     report.notes.clear();
@@ -58,12 +58,12 @@ fn without_names(mut report: Report) -> Report {
     report
 }
 
-/// The models that a report rules out.
+/// Returns the models that a report rules out.
 fn ruled_out(report: &Report) -> Names {
     report.not.iter().chain(&report.also_not).map(|name| lattice::name(name)).collect()
 }
 
-/// The history with other keys, values and processes, in the same places.
+/// Returns the history with other keys, values and processes at the same positions.
 fn renamed(ops: &[Entry]) -> Vec<Entry> {
     let mut ops = ops.to_vec();
     for op in &mut ops {
@@ -82,7 +82,7 @@ fn renamed(ops: &[Entry]) -> Vec<Entry> {
     ops
 }
 
-/// Whether a cycle has edges of processes or of real time or not: it rules out the levels that count them, too.
+/// A cycle rules out the levels that include process or realtime edges too, even if it has no such edge.
 #[test]
 fn a_cycle_without_processes_rules_out_what_sessions_see() {
     let text = "{:index 0, :type :ok, :process 0, :f :txn, :value [[:w 2 1] [:r 0 nil] [:w 0 2]]}
@@ -96,7 +96,7 @@ fn a_cycle_without_processes_rules_out_what_sessions_see() {
     compare(text, &question, checker).unwrap();
 }
 
-/// T2, T3 and T1 in this order: T2 read what T1 wrote last but one, so T3 wrote the next version and T1 the one after
+/// The order is T2, T3, T1: T2 read the last write but one of T1, so T3 wrote the next version and T1 the one after
 /// that.
 #[test]
 fn a_read_is_related_to_the_next_version_only() {
@@ -169,7 +169,7 @@ proptest! {
     #[test]
     fn every_prefix_is_judged(ops in histories(), sources in combinations()) {
         for end in 1..ops.len() {
-            // What was invoked by then is open.
+            // Ops that were invoked but not completed by then are open.
             if let Err(why) = compare(&text::edn(&ops[..end]), &Question::of_registers(STRICT, sources), checker) {
                 return Err(TestCaseError::fail(why));
             }
@@ -197,7 +197,7 @@ proptest! {
 #[test]
 fn the_store_errs_in_every_way() {
     let mut missing = canary::types(CASES);
-    // Versions that go back in time.
+    // A version order opposite to time.
     let back: Vec<u64> = (0..100).rev().collect();
     let sources = [
         Sources::default(),
@@ -262,7 +262,7 @@ fn the_initial_value_takes_the_place_of_nil() {
     for number in 0..1000_u64 {
         let sources = Sources::combinations().nth(number as usize % 8).expect("there are eight");
         let text = text::edn(&as_registers(history(&mut Choices::Random(number))));
-        // What is not known is nil either way.
+        // Unknown reads are nil in both histories.
         let is_ok = |line: &&str| line.contains(":type :ok");
         let with = |line: &str| if is_ok(&line) { line.replace(" nil]", " -1]") } else { line.to_owned() };
         let replaced: String = text.lines().map(|line| with(line) + "\n").collect();

@@ -1,4 +1,4 @@
-//! What is asked of the rw-register checker by name, and how it answers.
+//! Tests of the options of the rw-register checker, and of its reports.
 
 use check_elle::rw_register::RwRegister;
 use history_core::{Budget, Checker, Datum, History, Options, Reader, Report, Verdict};
@@ -8,7 +8,7 @@ fn check_with(text: &str, options: &Options) -> Report {
     history_core::check(run, &mut Reader::new(text.as_bytes()), &Budget::default()).unwrap()
 }
 
-/// Registers that begin with 0.
+/// Registers that initially hold 0.
 const ZERO: &str = "
     {:process 0, :type :invoke, :value [[:w :x 1]]}
     {:process 0, :type :ok, :value [[:w :x 1]]}
@@ -30,7 +30,7 @@ fn what_nobody_wrote_names_the_option_that_would_explain_it() {
     assert!(note.contains("another value than nil before the first write, add --initial VALUE"), "{note}");
     let allowed = check_with(ZERO, &Options::new().with("allow", "garbage-read"));
     assert_eq!(allowed.verdict, Verdict::Valid);
-    // It is no proof, and says so.
+    // The verdict is not a proof, and a note says why.
     let note = "garbage-read is allowed, and was found 2 times. When these values were there is unknown, so what they violate was \
                 not looked for. If keys had them at first, use --initial.";
     assert!(allowed.notes.contains(&note.to_owned()), "{:?}", allowed.notes);
@@ -38,7 +38,7 @@ fn what_nobody_wrote_names_the_option_that_would_explain_it() {
 
 #[test]
 fn the_initial_value_comes_first() {
-    // A read of it after a write of something else goes back in time.
+    // A read of the initial value after a write of another value contradicts real time.
     let report = check_with(ZERO, &Options::new().with("initial", "0"));
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["G-single-item-realtime"]);
     let explanation = &report.anomalies[0].witnesses[0].explanation;
@@ -50,7 +50,7 @@ fn the_initial_value_comes_first() {
     let same = RwRegister { initial: 0.into(), ..RwRegister::default() }.check(&history).unwrap();
     assert_eq!(same.anomaly_types().collect::<Vec<_>>(), ["G-single-item-realtime"]);
 
-    // Then was never written nil.
+    // With this option, nil was never written.
     let nil = "{:process 0, :type :ok, :value [[:r :x nil]]} {:process 1, :type :ok, :value [[:w :x 1]]}";
     let report = check_with(nil, &Options::new().with("initial", "0"));
     assert!(report.anomaly_types().any(|name| name == "garbage-read"), "{report:?}");
@@ -134,7 +134,7 @@ fn a_completion_that_writes_something_else_is_not_understood() {
     );
 }
 
-/// Process 1 plainly wrote 1, and it is unknown what else.
+/// Process 1 certainly wrote 1; what else it wrote is unknown.
 #[test]
 fn a_micro_op_that_cannot_be_decoded_may_have_written_anything() {
     let text = "
@@ -147,7 +147,7 @@ fn a_micro_op_that_cannot_be_decoded_may_have_written_anything() {
     ";
     let report = check_with(text, &Options::new());
     assert_eq!((report.verdict, report.anomalies.len()), (Verdict::Unknown, 0), "{:?}", report.notes);
-    // Two reads of one transaction disagree whoever wrote what they saw.
+    // Two reads of one transaction contradict each other, whoever wrote the values.
     let internal = text.replace("[[:r :x 1]]", "[[:r :x 1] [:r :x 2]]");
     let report = check_with(&internal, &Options::new());
     assert_eq!(
@@ -156,7 +156,7 @@ fn a_micro_op_that_cannot_be_decoded_may_have_written_anything() {
     );
 }
 
-/// A note about unknown orders of versions is of no use where a key has one version but for the initial one.
+/// A note about unknown version orders has no use where each key has only one version besides the initial one.
 #[test]
 fn versions_are_in_order_where_each_key_is_written_once() {
     let inexact = Options::new().with("exact", "no").with("consistency-models", "serializable");
@@ -169,7 +169,7 @@ fn versions_are_in_order_where_each_key_is_written_once() {
     assert!(notes[0].starts_with("The version order of each key is unknown"), "{notes:?}");
 }
 
-/// What a report names, the checker describes.
+/// The checker describes every anomaly that a report names.
 #[cfg(feature = "exact")]
 #[test]
 fn the_refusal_of_a_level_is_described_but_cannot_be_forbidden_by_name() {
@@ -199,16 +199,16 @@ fn a_result_that_is_missing_is_noted() {
     for silent in [":type :ok", ":type :ok, :value nil"] {
         assert_eq!(note(&txn(silent)).as_deref(), Some(said));
     }
-    // A read of the invocation is not in the completion.
+    // The completion omits a read of the invocation.
     assert_eq!(note(&txn(":type :ok, :value []")).as_deref(), Some(said));
     for other in [":type :ok, :value [[:r :y nil]]", ":type :fail", ":type :info"] {
         assert_eq!(note(&txn(other)), None, "{other}");
     }
-    // What it wrote is known from its invocation, and there is nothing else to know.
+    // The writes are known from the invocation, and there are no reads.
     assert_eq!(note(&txn(":type :ok, :value nil").replace("[[:r :y nil]]", "[[:w :y 2]]")), None);
 }
 
-/// Where an anomaly ended the judgement before an order was looked for, there may be others.
+/// If an anomaly ended the check before the search for an order, there may be other anomalies.
 #[test]
 fn what_ends_the_search_leaves_the_rest_open() {
     let aborted = "
@@ -230,11 +230,11 @@ fn what_ends_the_search_leaves_the_rest_open() {
     for level in ["read-atomic", "snapshot-isolation", "serializable"] {
         assert_eq!(judged(&both, level, "limited"), (vec!["G1a".to_owned()], true), "{level}");
     }
-    // Nothing more is looked for if it is not asked for.
+    // With `exact` set to `no`, no search was skipped, so the report is not partial.
     assert!(!judged(&both, "serializable", "no").1);
 }
 
-/// Whoever wrote 1, it is not what the reader itself wrote last.
+/// Whichever transaction wrote 1, it is not the last value that the reader itself read or wrote.
 #[test]
 fn a_read_after_an_own_write_is_wrong_whoever_wrote_the_value_twice() {
     let op = |mops: &str| {
@@ -243,7 +243,7 @@ fn a_read_after_an_own_write_is_wrong_whoever_wrote_the_value_twice() {
     let cases = [
         ("[:w :x 2] [:r :x 1]", Verdict::Invalid),
         ("[:r :x 2] [:r :x 1]", Verdict::Invalid),
-        // What was written twice is not what it wrote itself, but has its value.
+        // The value that was written twice may come from another transaction, but equals the reader's own write.
         ("[:w :x 1] [:r :x 1]", Verdict::Unknown),
         ("[:r :x 1]", Verdict::Unknown),
     ];

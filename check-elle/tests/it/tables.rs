@@ -1,10 +1,10 @@
-//! The tables of anomalies and models, held against their sources in another form.
+//! The tables of anomalies and models, compared with their sources in another form.
 
 use check_elle::anomaly::{AnomalySet, AnomalyType};
 use check_elle::model::{Model, ModelSet};
 use std::collections::BTreeSet;
 
-/// What each anomaly also is, as chains; `S` represents nothing, -process and -realtime in turn.
+/// The anomalies that each anomaly also is, as chains; `S` represents nothing, -process and -realtime in turn.
 const ANOMALY_CHAINS: &str = "
     G0 -> G1c, G0-process
     G0-process -> G1c-process, G0-realtime
@@ -31,7 +31,7 @@ const ANOMALY_CHAINS: &str = "
     write-skew -> G2
 ";
 
-/// What each model implies, as chains.
+/// The models that each model implies, as chains.
 const MODEL_CHAINS: &str = "
     PL-SS -> PL-3, linearizable, PL-SI, strong-snapshot-isolation, strong-session-serializable, session-serializable
     session-serializable -> 1SR
@@ -69,7 +69,7 @@ fn names(anomalies: AnomalySet) -> Vec<&'static str> {
     anomalies.iter().map(AnomalyType::name).collect()
 }
 
-/// The links of chains such as `a, b -> c -> d`: every name before an arrow with every name after it.
+/// Returns the links of chains such as `a, b -> c -> d`: every name before an arrow with every name after it.
 fn links(chains: &str) -> impl Iterator<Item = (&str, &str)> {
     let groups = chains.lines().flat_map(|line| {
         let groups: Vec<&str> = line.split("->").collect();

@@ -1,11 +1,11 @@
-//! Ops that cannot be decoded, and whose writes are known nevertheless: the least histories of each kind.
+//! Ops that cannot be decoded but whose writes are known: the smallest histories of each kind.
 
 use check_elle::closed_predicate::ClosedPredicate;
 use check_elle::list_append::ListAppend;
 use check_elle::rw_register::RwRegister;
 use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
 
-/// The report; and a history that is judged while it is written has the same verdict.
+/// Returns the report, and asserts that judging the history while it is being written gives the same verdict.
 fn check(checker: &dyn Checker, text: &str) -> Report {
     let report = checker.check(&History::parse(text).expect("a history")).expect("a report");
     let watched = checker.start_online(&Options::new()).expect("no options are all right");
@@ -44,7 +44,7 @@ fn each(judge: impl Fn(&dyn Checker, &str, &str, Verdict, &str)) {
     }
 }
 
-/// A history of what one process does between a write and a read of others.
+/// Makes a history of one process's ops between a write and a read of other processes.
 fn history(write: &str, read: &str, other: &[(&str, &str)]) -> String {
     let op = |process: u32, (kind, value): (&str, &str)| {
         format!("{{:process {process}, :type :{kind}, :f :txn, :value {value}}}\n")
@@ -86,7 +86,7 @@ fn what_is_not_understood_and_may_have_happened_leaves_the_verdict_unknown() {
         &[("invoke", ":junk"), ("ok", ":junk")],
         &[("invoke", ":junk"), ("info", "nil")],
         &[("invoke", "[[:frob :x 2]]"), ("ok", "[[:frob :x 2]]")],
-        // It says that it did something else than it was invoked to do.
+        // The completion contradicts the invocation.
         &[("invoke", "[[:r :z nil]]"), ("ok", "[[:frob :x 2]]")],
     ];
     each(|checker, write, read, _, _| {
@@ -119,12 +119,12 @@ fn what_is_not_understood_writes_nothing_if_it_is_a_read_or_the_invocation_says_
             assert!(is_named, "{names:?}\n{text}");
         }
     });
-    // Of this key nothing is known.
+    // The contents of this key are unknown.
     let z = history("[[:append :x 1]]", "[[:r :x []]]", &[("invoke", "[[:r :x nil]]"), ("ok", "[[:r :x :timeout]]")]);
     assert_eq!(check(&ListAppend::default(), &z).verdict, Verdict::Unknown);
 }
 
-/// What such an op writes, and is understood, is written by a failed op.
+/// The decodable writes of such a failed op count as the writes of a failed op.
 #[test]
 fn what_failed_and_is_not_understood_may_be_read_nevertheless() {
     let failed: &[(&str, &str)] = &[("invoke", "[[:append :x 2] [:frob :x 3]]"), ("fail", "[[:frob :x 3]]")];

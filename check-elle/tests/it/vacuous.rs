@@ -1,4 +1,4 @@
-//! Histories that hold nothing to check: no checker of transactions says that they are right, and a note says why.
+//! Histories that contain nothing to check: no transaction checker reports them as valid, and a note says why.
 
 use check_elle::list_append::ListAppend;
 use check_elle::rw_register::RwRegister;
@@ -9,7 +9,7 @@ fn judge(checker: &dyn Checker, text: &str) -> Report {
     history_core::check(run, &mut Reader::new(text.as_bytes()), &Budget::default()).unwrap()
 }
 
-/// What is wrong with a checker's answers.
+/// Returns the faults in a checker's answers.
 fn faults(checker: &dyn Checker, write: &str, judge: impl Fn(&dyn Checker, &str) -> Report) -> Vec<String> {
     let op = |kind: &str, f: &str, value: &str| {
         format!(

@@ -1,4 +1,4 @@
-//! Holds a checker against the oracle: the verdict, the types, the models, and every witness.
+//! Compares a checker with the oracle: the verdict, the types, the models, and every witness.
 
 use super::world::World;
 use super::{Judgement, Question, Workload, judge_world, lattice, names::Names};
@@ -11,7 +11,7 @@ use elle_certify::{self as certify, Sources, Uncertified};
 use history_core::{Checker as _, History, Report, Verdict, Witness};
 use std::borrow::Cow;
 
-/// The checker under test, as far as cycles go: the oracle's verdicts are by these.
+/// The checker under test, by cycles only: the oracle's verdicts follow from cycles.
 pub(crate) fn checker(history: &History, question: &Question<'_>) -> Report {
     check(history, question, Exact::No)
 }
@@ -45,11 +45,11 @@ pub(crate) fn check(history: &History, question: &Question<'_>, exact: Exact) ->
     report.expect("histories of tests are small")
 }
 
-/// Judges a history both ways, by the oracle and by a checker.
+/// Judges a history both by the oracle and by a checker.
 ///
 /// # Errors
 ///
-/// In what the two differ, or why a witness proves nothing.
+/// The difference between the two, or why a witness proves nothing.
 pub(crate) fn compare(
     text: &str,
     question: &Question<'_>,
@@ -64,16 +64,16 @@ pub(crate) fn compare(
     Ok(report)
 }
 
-/// Whether a report says what the oracle says.
+/// Checks that a report agrees with the oracle.
 ///
 /// # Errors
 ///
-/// In what they differ, or why a witness proves nothing.
+/// The difference between the two, or why a witness proves nothing.
 pub(crate) fn agree(history: &History, question: &Question<'_>, report: &Report) -> Result<(), String> {
     agree_in(World::of(history, &question.workload).ok().as_ref(), history, question, report)
 }
 
-/// The same of a history as the oracle sees it; nothing if it has no verdict.
+/// The same for a history that is already converted; `None` if it has no verdict.
 pub(crate) fn agree_in(
     world: Option<&World>,
     history: &History,
@@ -95,11 +95,11 @@ pub(crate) fn agree_in(
     Ok(())
 }
 
-/// Whether a witness proves its anomaly.
+/// Checks that a witness proves its anomaly.
 ///
 /// # Errors
 ///
-/// Why it does not.
+/// Why the witness proves nothing.
 pub(crate) fn certified(
     history: &History,
     question: &Question<'_>,
@@ -134,7 +134,7 @@ fn agree_on(judgement: &Judgement, report: &Report) -> Result<(), String> {
     same("their order", &sorted, &report.not_checked)
 }
 
-/// [`same`] of names, of which most lists are in order.
+/// [`same`] for names; fast if the list is sorted, as most lists are.
 fn same_names(what: &str, expected: &Names, found: &[Cow<'_, str>]) -> Result<(), String> {
     if expected.iter().copied().eq(found.iter().map(|name| &**name)) {
         return Ok(());

@@ -1,13 +1,13 @@
-//! Levels by their axioms: is there an order of all transactions in which no read misses what was visible to it?
+//! Judges levels by their axioms: is there an order of all transactions in which no read misses a visible write?
 //!
 //! Biswas and Enea, "On the Complexity of Checking Transactional Consistency" (OOPSLA 2019); Cerone, Bernardi and
-//! Gotsman (CONCUR 2015). Every order is tried. Of lists the order of appends is that of the transactions, so each read
-//! must show a beginning of it.
+//! Gotsman (CONCUR 2015). Every order is tried. For lists, appends have the order of their transactions, so each read
+//! must show a prefix of all appends to its key.
 
 use super::semantic::next_permutation;
 use super::world::{Mop, Name, Txn, World};
 
-/// What is visible to a read of a transaction, for an order of all.
+/// Defines which writes are visible to a read of a transaction, in a given order of all transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axiom {
     ReadCommitted,
@@ -20,7 +20,7 @@ pub(crate) enum Axiom {
     Serializable,
 }
 
-/// What every order extends.
+/// The relation that every order must extend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     Nothing,
@@ -50,36 +50,36 @@ pub(crate) const LEVELS: &[(&str, Axiom, Base)] = &[
     ("strict-serializable", Serializable, Base::RealTime),
 ];
 
-/// An external read: by whom, the key, whom it saw, and which reads of the transaction came before it.
+/// An external read: the reader, the key, the transaction that it read from, and its position in the reader.
 struct Read {
     reader: usize,
     key: Name,
-    /// `None`: nobody had written the key yet.
+    /// `None`: the read shows the initial state.
     writer: Option<usize>,
-    /// Of lists, all writers that it shows, in order; the reader too, if it had appended to the list.
+    /// For lists, all writers that the read shows, in order; includes the reader if it had appended to the list.
     shows: Vec<usize>,
     position: usize,
 }
 
-/// A history as the axioms see it.
+/// A history in the form that the axioms need.
 pub(crate) struct Execution<'w> {
     world: &'w World,
     txns: Vec<&'w Txn>,
     reads: Vec<Read>,
-    /// For each transaction the keys that it writes.
+    /// For each transaction, the keys that it writes.
     writes: Vec<Vec<Name>>,
-    /// Versions of registers that the sources order, by their writers.
+    /// Pairs of writers of register versions that the sources order.
     assumed: Vec<(usize, usize)>,
 }
 
 impl<'w> Execution<'w> {
-    /// `None` if a read shows what nobody left behind for others, or contradicts the transaction's own writes: then no
-    /// level holds.
+    /// Returns `None` if a read shows a state that no transaction left behind, or contradicts the transaction's own
+    /// writes: then no level is valid.
     pub(crate) fn of(world: &'w World) -> Option<Execution<'w>> {
         Execution::with(world, false)
     }
 
-    /// The same, where a transaction may read of a register what is not its own write, after that, as at read
+    /// The same, but a read of a register after a write of the same transaction may show another value, as at read
     /// committed.
     pub(crate) fn of_any_reads(world: &'w World) -> Option<Execution<'w>> {
         Execution::with(world, true)
@@ -131,7 +131,8 @@ impl<'w> Execution<'w> {
         Some(())
     }
 
-    /// Who left this behind for others: each all that it wrote; of a register the last of it.
+    /// Returns the writers of what was read. Each writer must be shown with all its writes; for a register with its
+    /// last write.
     fn writers_of(&self, reader: usize, key: Name, mut seen: &[Name]) -> Option<Vec<usize>> {
         let mut writers = Vec::new();
         while let Some(first) = seen.first() {
@@ -155,7 +156,7 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// Whether some order of all transactions obeys a level.
+    /// Returns true if some order of all transactions obeys a level.
     pub(crate) fn obeys(&self, axiom: Axiom, base: Base) -> bool {
         let n = self.txns.len();
         let wr = |a: usize, b: usize| self.reads.iter().any(|read| (read.writer, read.reader) == (Some(a), b));
@@ -172,7 +173,7 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// Whether this order, given as the position of each transaction, is one.
+    /// Returns true if this order, given as the position of each transaction, obeys the level.
     fn is_obeyed(&self, at: &[usize], axiom: Axiom, known: &[Vec<bool>]) -> bool {
         let n = at.len();
         let extends = (0..n).all(|a| (0..n).all(|b| !known[a][b] || at[a] < at[b]));
@@ -228,7 +229,7 @@ impl<'w> Execution<'w> {
         self.writes[a].iter().any(|key| self.writes[b].contains(key))
     }
 
-    /// Whether each list that was read is a beginning of what was appended in this order.
+    /// Returns true if each list that was read is a prefix of the appends in this order.
     fn lists_agree(&self, at: &[usize]) -> bool {
         self.world.versions.is_some()
             || self.reads.iter().all(|read| {

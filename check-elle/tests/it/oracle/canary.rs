@@ -1,4 +1,4 @@
-//! Checkers that are wrong on purpose: whoever holds them against the oracle, as the tests do, must find them wanting.
+//! Checkers that are wrong on purpose: the comparison with the oracle must find their errors.
 
 use super::Question;
 use super::against::{checker, compare};
@@ -7,7 +7,7 @@ use super::lattice;
 use super::names::Names;
 use history_core::{History, Report, Verdict};
 
-/// The names of the cases in which a checker is caught.
+/// Returns the names of the cases in which the comparison refuses a checker.
 pub(crate) fn is_caught(cases: &[Case], judge: impl Fn(&History, &Question<'_>) -> Report) -> Vec<&'static str> {
     let fails = |case: &&Case| compare(&edn(case.history), &case.question(), &judge).is_err();
     cases.iter().filter(fails).map(|case| case.name).collect()
@@ -18,7 +18,7 @@ pub(crate) fn types(cases: &[Case]) -> Names {
     cases.iter().flat_map(|case| case.types.split_whitespace().map(lattice::name)).collect()
 }
 
-/// Makes sure that who always says valid is caught wherever that is wrong, and only there.
+/// Asserts that a checker that always reports valid is refused exactly where that is wrong.
 pub(crate) fn refuse_always_valid(cases: &[Case]) {
     let caught = is_caught(cases, |history, question| {
         let mut report = Report::new("canary", Verdict::Valid);
@@ -29,7 +29,7 @@ pub(crate) fn refuse_always_valid(cases: &[Case]) {
     assert_eq!(caught, not_valid);
 }
 
-/// Makes sure that who forgets a type is caught in all cases of it; how many types there are.
+/// Asserts that a checker that omits a type is refused in all cases of that type; returns the number of types.
 pub(crate) fn refuse_forgetful(cases: &[Case]) -> usize {
     let types = types(cases);
     for forgotten in &types {

@@ -1,8 +1,8 @@
-//! Tiny histories with what the specification says of each: every type of anomaly at least once, and what only looks
-//! like one.
+//! Tiny histories with the results that the specification requires: every type of anomaly at least once, and histories
+//! that only resemble an anomaly.
 //!
-//! A history is a line for each op: process, type, micro-ops. `ax1` appends 1 to x, `wx1` writes it; `rx[1 2]` and
-//! `rx1` are reads of x, `rx?` is one of nil. Where no op is an invocation there is no real time.
+//! A history has one line for each op: process, type, micro-ops. `ax1` appends 1 to x, `wx1` writes it; `rx[1 2]` and
+//! `rx1` are reads of x, `rx?` is a read of nil. A history without invocations has no real time.
 
 use super::{Question, Workload};
 
@@ -14,7 +14,7 @@ pub(crate) struct Case {
     pub(crate) history: &'static str,
     /// The anomaly types, in any order.
     pub(crate) types: &'static str,
-    /// As reports name it.
+    /// The verdict by its name in reports.
     pub(crate) verdict: &'static str,
 }
 
@@ -41,12 +41,12 @@ const fn valid(name: &'static str, models: &'static [&'static str], history: &'s
     Case { name, models, anomalies: &[], workload: Workload::ListAppend, history, types: "", verdict: "true" }
 }
 
-/// What was read does not decide it.
+/// A case whose reads do not decide the verdict.
 const fn unread(name: &'static str, models: &'static [&'static str], history: &'static str) -> Case {
     Case { name, models, anomalies: &[], workload: Workload::ListAppend, history, types: "", verdict: "unknown" }
 }
 
-/// Nothing relates the transactions.
+/// A case without any relation between the transactions.
 const fn unrelated(name: &'static str, history: &'static str) -> Case {
     Case {
         name,
@@ -85,7 +85,7 @@ pub(crate) const CASES: &[Case] = &[
         "G0 G2-item",
         "0 ok ax1 ay2 rz[] aw1\n1 ok ax2 ay1\n2 ok az1\n3 ok rz[1] rw[]\n4 ok rx[1 2] ry[1 2]",
     ),
-    // Each rw edge of the cycle 0 2 3 4 5 6 lies on a shorter walk, through 1 or 8, that meets a transaction twice.
+    // Each rw edge of the cycle 0 2 3 4 5 6 is on a shorter walk, through 1 or 8, that visits a transaction twice.
     invalid(
         "a cycle without adjacent rw edges, longer than walks that are none",
         STRICT,
@@ -146,7 +146,7 @@ pub(crate) const CASES: &[Case] = &[
         "0 invoke rx?\n0 ok rx[1]\n1 invoke ax1\n1 info ax1",
     ),
     invalid("the same, still open", STRICT, "G1c-realtime", "0 invoke rx?\n0 ok rx[1]\n1 invoke ax1"),
-    // One key, or one transaction.
+    // Anomalies of one key or one transaction.
     invalid("G1a", STRICT, "G1a empty-transaction-graph", "0 fail ax1\n1 ok rx[1]"),
     invalid("G1b", STRICT, "G1b G-single-item", "0 ok ax1 ax2\n1 ok rx[1]"),
     invalid("G1a and G1b", STRICT, "G1a G1b empty-transaction-graph", "0 fail ax1 ax2\n1 ok rx[1]"),
@@ -197,7 +197,7 @@ pub(crate) const CASES: &[Case] = &[
         "incompatible-order",
         "0 ok ax1\n1 ok ax2\n2 ok rx[2]\n3 ok rx[1 2]",
     ),
-    // What models permit.
+    // Anomalies that a model allows.
     valid("G-single under read committed", &["read-committed"], "0 ok rx[] ry[1]\n1 ok ax1 ay1"),
     valid("write skew under snapshot isolation", &["snapshot-isolation"], "0 ok rx[] ay1\n1 ok ry[] ax1"),
     invalid(
@@ -211,7 +211,7 @@ pub(crate) const CASES: &[Case] = &[
         &["consistent-view"],
         "0 ok ax1\n1 ok ay1\n2 ok rx[1] ry[]\n3 ok rx[] ry[1]",
     ),
-    // What nobody knows.
+    // Unknown outcomes.
     valid("the append of an open op is read", STRICT, "0 invoke ax1\n1 invoke rx?\n1 ok rx[1]"),
     valid("the append of an info op is read", STRICT, "0 info ax1\n1 ok rx[1]"),
     valid("nil is the empty list to an ok op", STRICT, "0 ok rx?\n1 ok ax1"),
@@ -324,7 +324,7 @@ pub(crate) const CASES: &[Case] = &[
     ),
     valid("what failed was never in order", &["read-uncommitted"], "0 fail ax1 ax2\n1 ok ax3\n2 ok rx[2 1 3]"),
     valid("the earlier one without the later one", &["read-uncommitted"], "0 ok ax1 ax2\n1 ok rx[1]"),
-    // What cannot be judged.
+    // Histories that cannot be judged.
     Case {
         name: "appended twice",
         models: STRICT,
@@ -347,7 +347,7 @@ fn op(line: &str) -> String {
     let (process, kind, mops) = (word(), word(), word());
     let mut inside = false;
     let mops = mops.split(|c| {
-        // A blank between brackets does not end a micro-op.
+        // A space between brackets does not end a micro-op.
         inside = inside && c != ']' || c == '[';
         c == ' ' && !inside
     });

@@ -1,15 +1,17 @@
-//! A tree of choices, walked leaf by leaf: whatever asks [`Choices`] for numbers is run once for every answer there is.
+//! A tree of choices, walked leaf by leaf: code that takes its numbers from [`Choices`] runs once for every
+//! combination.
 //!
 //! Bounded-exhaustive testing by re-execution: no states are stored, only the path to the current leaf.
 
-/// Answers, one after another.
+/// A source of chosen numbers.
 #[derive(Clone, Debug)]
 pub(crate) enum Choices {
-    /// The current leaf: to each question the answer, and how many there are; and how many were asked in this run.
+    /// The current leaf: for each choice, the number chosen and the number of alternatives; and how many choices this
+    /// run has made.
     Tree { path: Vec<(usize, usize)>, asked: usize },
-    /// A leaf at random: the state of a generator.
+    /// A random leaf: the state of a generator.
     Random(u64),
-    /// A leaf by given numbers; when they are used up, the first answer to each question. This is what shrinks.
+    /// A leaf given by numbers; when they are used up, every choice is 0. Shrinking works on these numbers.
     Given(std::vec::IntoIter<u16>),
 }
 
@@ -19,7 +21,7 @@ impl Choices {
         Choices::Tree { path: Vec::new(), asked: 0 }
     }
 
-    /// A number less than `n`.
+    /// Chooses a number less than `n`.
     pub(crate) fn pick(&mut self, n: usize) -> usize {
         assert!(n > 0, "there is nothing to choose from");
         match self {
@@ -37,17 +39,17 @@ impl Choices {
         }
     }
 
-    /// One of these.
+    /// Chooses one of these items.
     pub(crate) fn of<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.pick(items.len())]
     }
 
-    /// True once in `n` times; never when given numbers are used up.
+    /// Returns true once in `n` times; false when the given numbers are used up.
     pub(crate) fn rarely(&mut self, n: usize) -> bool {
         self.pick(n) == n - 1
     }
 
-    /// Goes on to the next leaf of the tree; false after the last one.
+    /// Moves to the next leaf of the tree; returns false after the last one.
     pub(crate) fn advance(&mut self) -> bool {
         let Choices::Tree { path, asked } = self else { return false };
         *asked = 0;

@@ -1,14 +1,14 @@
-//! Histories in which many transactions read the last version of a key and many appended to it without being read: each
-//! of the ones comes before each of the others.
+//! Histories in which many transactions read the last version of a key and many others appended to it without being
+//! read: each of the readers precedes each of the others.
 
 use super::choices::Choices;
 use super::messy::{Entry, Shown, Who};
 
-/// The key of the crowd, and two on which some of its members meet otherwise.
+/// The key of the crowd, and two keys on which some of its transactions are related in other ways.
 const CROWDED: usize = 0;
 const OTHERS: [usize; 2] = [1, 2];
 
-/// A history of 17 to 25 transactions.
+/// Makes a history of 17 to 24 transactions.
 pub(crate) fn history(choices: &mut Choices) -> Vec<Entry> {
     let mut elements = 0..;
     let mut element = || elements.next().expect("there are enough numbers");
@@ -21,7 +21,7 @@ pub(crate) fn history(choices: &mut Choices) -> Vec<Entry> {
     if !read.is_empty() {
         txns.push(vec![Shown::Append(CROWDED, first)]);
     }
-    // Some do both, and some meet on other keys, where everything that is appended is read.
+    // Some transactions do both, and some use other keys, of which every append is read.
     for _ in 0..choices.pick(3) {
         let (reader, writer) = (choices.pick(readers), readers + choices.pick(writers));
         let both = txns[reader].clone();
@@ -41,8 +41,9 @@ pub(crate) fn history(choices: &mut Choices) -> Vec<Entry> {
     record(choices, txns)
 }
 
-/// A history of 18 to 22 transactions: of one, whose version many read and then many replaced at once. It meets one of
-/// these on other keys as well, so that the step between the two may have several reasons; and so may all readers.
+/// Makes a history of 18 to 21 transactions: many read the version that one transaction wrote, and then many concurrent
+/// transactions replaced it. The first transaction is related to one of these on other keys as well, so the step
+/// between the two may have several reasons; so may all readers.
 pub(crate) fn overwritten(choices: &mut Choices) -> Vec<Entry> {
     let mut elements = 1..;
     let mut element = || elements.next().expect("there are enough numbers");
@@ -78,7 +79,7 @@ pub(crate) fn overwritten(choices: &mut Choices) -> Vec<Entry> {
     ops
 }
 
-/// Runs them in some order, many at a time.
+/// Executes the transactions in some order, many concurrently.
 fn record(choices: &mut Choices, txns: Vec<Vec<Shown>>) -> Vec<Entry> {
     let mut ops = Vec::new();
     let mut waiting: Vec<(usize, Vec<Shown>)> = txns.into_iter().enumerate().collect();

@@ -1,18 +1,18 @@
-//! All elementary cycles of a small component, by sets of transactions (Held and Karp, 1962), and what they look like.
+//! Finds the shapes of all elementary cycles of a small component, by sets of transactions (Held and Karp, 1962).
 //!
-//! A path is remembered only by where it began, whom it visited, where it ends and what its edges look like so far. So
-//! every elementary cycle is counted, under every choice among parallel edges, and none is listed.
+//! A path is stored only as its first node, the set of visited nodes, its last node, and the shape of its edges so far.
+//! So every elementary cycle is counted, with every choice among parallel edges, and none is listed.
 
 use super::graph::{Graph, Relation};
 use std::collections::BTreeSet;
 
-/// What matters of the edges of a path, or of a cycle.
+/// The relevant properties of the edges of a path or a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Shape {
-    /// How many rw edges; 2 represents all above.
+    /// The number of rw edges; 2 represents two or more.
     pub(crate) rws: u8,
-    /// Whether two rw edges meet.
+    /// Whether two rw edges are adjacent.
     pub(crate) adjacent: bool,
     pub(crate) wr: bool,
     /// Whether there is a process or realtime edge.
@@ -25,13 +25,13 @@ pub(crate) struct Shape {
 pub(crate) const COMPONENT_MAX: usize = 14;
 
 impl Shape {
-    /// A cycle of these edges, in this order.
+    /// Returns the shape of a cycle of these edges, in this order.
     pub(crate) fn of_cycle(relations: &[Relation]) -> Shape {
         let (first, rest) = relations.split_first().expect("a cycle has edges");
         rest.iter().fold(Shape::edge(*first), |shape, relation| shape.then(*relation)).closed()
     }
 
-    /// A path of one edge.
+    /// Returns the shape of a path of one edge.
     fn edge(relation: Relation) -> Shape {
         let is_rw = relation == Relation::Rw;
         Shape {
@@ -44,7 +44,7 @@ impl Shape {
         }
     }
 
-    /// The path and one more edge.
+    /// Appends an edge to the path.
     fn then(self, relation: Relation) -> Shape {
         let is_rw = relation == Relation::Rw;
         Shape {
@@ -57,7 +57,7 @@ impl Shape {
         }
     }
 
-    /// The path, of two edges or more, as a cycle: its last edge meets its first.
+    /// Closes a path of two or more edges to a cycle: its last edge precedes its first.
     fn closed(self) -> Shape {
         Shape {
             adjacent: self.adjacent || self.last_is_rw && self.first_is_rw,
@@ -67,7 +67,7 @@ impl Shape {
         }
     }
 
-    /// The type of a cycle of this shape, without its suffix.
+    /// Returns the type of a cycle of this shape, without its suffix.
     pub(crate) fn cycle_type(self) -> &'static str {
         match (self.rws, self.adjacent, self.wr) {
             (0, _, false) => "G0",
@@ -79,7 +79,7 @@ impl Shape {
     }
 }
 
-/// The shapes of all elementary cycles within a component.
+/// Returns the shapes of all elementary cycles within a component.
 pub(crate) fn shapes(graph: &Graph, component: &[usize]) -> BTreeSet<Shape> {
     assert!(component.len() <= COMPONENT_MAX);
     let mut cycles = BTreeSet::new();

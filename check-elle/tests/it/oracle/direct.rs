@@ -1,11 +1,11 @@
-//! The anomalies that are not cycles, each straight from its sentence in the specification.
+//! The anomalies that are not cycles, each implemented directly from its sentence in the specification.
 
 use super::graph::{certain_order, version_order};
 use super::world::{Kind, Mop, Name, Txn, World};
 
 type Test = fn(&World) -> bool;
 
-/// The types of all such anomalies in a world.
+/// Returns the types of all such anomalies in a world.
 pub(crate) fn types(world: &World) -> Vec<&'static str> {
     let both: [(&str, Test); 7] = [
         ("cyclic-versions", cyclic_versions),
@@ -55,9 +55,9 @@ fn internal(world: &World) -> bool {
     })
 }
 
-/// Whether a list cannot be what a read of `key` gives after these micro-ops.
+/// Returns true if a read of `key` after these micro-ops cannot show this list.
 fn disagrees(before: &[Mop], key: Name, list: &[Name]) -> bool {
-    // What it read last of this key, and what it appended since.
+    // The transaction's last read of this key, and its appends since.
     let mut known: Option<Vec<Name>> = None;
     let mut appended: Vec<Name> = Vec::new();
     for mop in before {
@@ -76,7 +76,7 @@ fn disagrees(before: &[Mop], key: Name, list: &[Name]) -> bool {
     }
 }
 
-/// Whether it is not what the transaction read or wrote last.
+/// Returns true if a read differs from the transaction's last read or write of the register.
 fn register_disagrees(before: &[Mop], key: Name, seen: &[Name]) -> bool {
     before.iter().rev().find_map(|mop| match mop {
         Mop::Read(k, Some(last)) if *k == key => Some(last != seen),
@@ -85,14 +85,14 @@ fn register_disagrees(before: &[Mop], key: Name, seen: &[Name]) -> bool {
     }) == Some(true)
 }
 
-/// Of lists: whether two appends of one transaction are certain to stand the other way around.
+/// For lists: returns true if two appends of one transaction are certainly in the opposite order.
 fn cyclic_versions(world: &World) -> bool {
     if let Some(versions) = &world.versions {
         return versions.cyclic;
     }
     (0..world.keys.len()).any(|key| {
         let order = certain_order(world, key);
-        // What has no certain place comes after all that have one.
+        // Elements without a certain place come after all that have one.
         let place = |element: &Name| order.iter().position(|e| e == element).unwrap_or(order.len());
         world.txns.iter().filter(|txn| txn.may_have_happened()).any(|txn| {
             let own = txn.writes().filter(|(k, _)| *k == key).map(|(_, element)| place(&element));

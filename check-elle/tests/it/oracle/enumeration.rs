@@ -1,5 +1,5 @@
-//! Judging many histories: all that a world holds, or cases, by the checker, by the oracle, and by what the levels
-//! mean.
+//! Judges many histories (all of a world, or the cases) with the checker, the oracle, and the definitions of the
+//! levels.
 
 use super::against::{agree_in, checker, compare};
 use super::cases::{Case, edn};
@@ -11,8 +11,8 @@ use super::worlds::{Kind, Size, history};
 use super::{Question, Workload, judge, laws};
 use history_core::{History, Verdict};
 
-/// Judges every history of a world, or only `samples` of them, spread evenly over the choices that make one. What is
-/// asked of each follows from its number. Panics with the first few that are judged wrongly.
+/// Judges every history of a world, or only `samples` of them, distributed evenly over the choices that make one. The
+/// questions for each history follow from its number. Panics with the first few histories that are judged wrongly.
 pub(crate) fn judge_each<'a>(size: &Size, samples: Option<u64>, questions: impl Fn(u64) -> Vec<Question<'a>>) -> u64 {
     let mut choices = Choices::first();
     let mut judged = 0;
@@ -51,7 +51,7 @@ fn judge_one(history: &History, world: Option<&World>, question: &Question<'_>) 
     world.map_or(Ok(()), |world| laws::hold(world, question, report.verdict))
 }
 
-/// In how many histories of a world the laws catch one who always says valid, and one who always says invalid.
+/// Returns the number of histories of a world in which the laws refuse an always-valid and an always-invalid checker.
 pub(crate) fn caught_constants(size: &Size, question: &Question<'_>) -> [u32; 2] {
     let mut choices = Choices::first();
     let mut caught = [0, 0];
@@ -67,7 +67,7 @@ pub(crate) fn caught_constants(size: &Size, question: &Question<'_>) -> [u32; 2]
     }
 }
 
-/// The cases that the oracle gets wrong, and how.
+/// Returns the cases that the oracle judges wrongly, with the differences.
 pub(crate) fn oracle_errs(cases: &[Case]) -> Vec<String> {
     let error = |case: &Case| {
         let history = History::parse(&edn(case.history)).unwrap_or_else(|error| panic!("{}: {error}", case.name));
@@ -81,7 +81,7 @@ pub(crate) fn oracle_errs(cases: &[Case]) -> Vec<String> {
     cases.iter().filter_map(error).collect()
 }
 
-/// The cases that the checker gets wrong, and how.
+/// Returns the cases that the checker judges wrongly, with the differences.
 pub(crate) fn checker_errs(cases: &[Case]) -> Vec<String> {
     let error = |case: &Case| {
         compare(&edn(case.history), &case.question(), checker).err().map(|why| format!("{}: {why}", case.name))

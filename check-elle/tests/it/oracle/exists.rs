@@ -1,4 +1,4 @@
-//! Which models a cycle of any type rules out: those whose steps lead from some transaction back to it.
+//! Finds the models that a cycle of any type rules out: those whose steps lead from some transaction back to it.
 
 use super::graph::{Graph, Order, Relation};
 use super::lattice;
@@ -6,13 +6,13 @@ use super::names::Names;
 use super::reach::Reach;
 use std::sync::LazyLock;
 
-/// What may be a step.
+/// The relations that may be a step of a cycle that rules the model out.
 struct Steps {
     model: &'static str,
     order: Order,
     wr: bool,
     rw: bool,
-    /// Whether two rw edges may follow each other.
+    /// Whether two rw edges may be adjacent.
     rw_twice: bool,
 }
 
@@ -42,13 +42,13 @@ fn anomaly(steps: &Steps) -> &'static str {
     ALL[MODELS.iter().position(|other| other.model == steps.model).expect("one of them")]
 }
 
-/// The order that a cycle-exists anomaly takes in.
+/// Returns the order that a cycle-exists anomaly includes.
 pub(crate) fn order_of(name: &str) -> Option<Order> {
     let model = name.strip_suffix("-cycle-exists")?;
     MODELS.iter().find(|steps| steps.model == model).map(|steps| steps.order)
 }
 
-/// The friendly name of the model that a cycle-exists anomaly rules out.
+/// Returns the friendly name of the model that a cycle-exists anomaly rules out.
 pub(crate) fn model_of(name: &str) -> String {
     let model = name.strip_suffix("-cycle-exists").expect("it is one");
     let friendly = |name: &str| match name {
@@ -66,14 +66,15 @@ pub(crate) fn model_of(name: &str) -> String {
     }
 }
 
-/// All of them that a graph shows with edges of these orders, each of which takes the edges of the others in.
+/// Returns all cycle-exists anomalies of a graph with edges of these orders; each order includes the edges of the
+/// others.
 pub(crate) fn types(graph: &Graph, orders: &[Order]) -> Names {
     let applies = |steps: &&Steps| steps.order == Order::None || orders.contains(&steps.order);
     MODELS.iter().filter(applies).filter(|steps| has_cycle(graph, steps)).map(anomaly).collect()
 }
 
 fn has_cycle(graph: &Graph, steps: &Steps) -> bool {
-    // Each transaction is there twice: arrived at by rw (odd), or in another way.
+    // Each transaction has two nodes: reached by rw (odd), or by another relation (even).
     let n = graph.edges.len();
     let mut reach = Reach::new(2 * n);
     for from in 0..n {

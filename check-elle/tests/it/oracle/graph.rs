@@ -1,4 +1,4 @@
-//! Version orders and the graph between transactions, edge by edge from the table in the specification.
+//! Version orders and the graph between transactions, built edge by edge from the table in the specification.
 
 use super::reach::Reach;
 use super::world::{Kind, Name, Txn, World};
@@ -9,11 +9,11 @@ pub(crate) enum Relation {
     Ww,
     Wr,
     Rw,
-    /// Process or realtime, whichever is in use.
+    /// Process or realtime edges, whichever are used.
     Order,
 }
 
-/// Which order between transactions is taken into account besides their data.
+/// The order between transactions that is used besides their reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     None,
@@ -27,8 +27,8 @@ pub(crate) struct Graph {
     pub(crate) edges: Vec<Vec<Vec<Relation>>>,
 }
 
-/// The longest list that an ok or info transaction read, the first of that length, each element where it is first.
-/// The sole append, where nothing was read.
+/// Returns the longest list that an ok or info transaction read (the first of that length), each element at its first
+/// position; or the only append, if nothing was read.
 pub(crate) fn version_order(world: &World, key: Name) -> Vec<Name> {
     let mut longest: &[Name] = &[];
     for txn in world.txns.iter().filter(|txn| txn.may_have_happened()) {
@@ -51,13 +51,13 @@ pub(crate) fn version_order(world: &World, key: Name) -> Vec<Name> {
     order
 }
 
-/// All that anyone tried to append to a key.
+/// Returns all elements that transactions appended, or tried to append, to a key.
 fn appended(world: &World, key: Name) -> Vec<Name> {
     world.txns.iter().flat_map(Txn::writes).filter(|(k, _)| *k == key).map(|(_, element)| element).collect()
 }
 
-/// What all reads of a key show in the same places, of elements that may have been appended: if two reads differ, only
-/// what stands before that is certain whichever of them is right.
+/// Returns the elements that may have been appended and that all reads of a key show at the same positions. If two
+/// reads differ, only the elements before the difference are certain, because either read may be right.
 pub(crate) fn certain_order(world: &World, key: Name) -> Vec<Name> {
     let reads: Vec<&Vec<Name>> =
         world.txns.iter().flat_map(Txn::reads).filter(|(k, _)| *k == key).map(|(_, l)| l).collect();
@@ -73,8 +73,8 @@ pub(crate) fn certain_order(world: &World, key: Name) -> Vec<Name> {
     order
 }
 
-/// What was written directly after an element; `None` represents the empty list. All that may have been appended and
-/// has no certain place comes after the last element that has one.
+/// Returns the elements written directly after an element; `None` represents the empty list. All elements that may have
+/// been appended and have no certain place come after the last element that has one.
 pub(crate) fn successors(world: &World, key: Name, element: Option<Name>) -> Vec<Name> {
     if let Some(versions) = &world.versions {
         return versions.successors(key, element);
@@ -95,12 +95,12 @@ pub(crate) fn successors(world: &World, key: Name, element: Option<Name>) -> Vec
 }
 
 impl Graph {
-    /// The graph, each step between two transactions named by its strongest relation.
+    /// Returns the graph with each step between two transactions reduced to its strongest relation.
     pub(crate) fn of(world: &World, order: Order) -> Graph {
         Graph::unnamed(world, order).named()
     }
 
-    /// The graph with all relations that there are.
+    /// Returns the graph with all relations.
     pub(crate) fn unnamed(world: &World, order: Order) -> Graph {
         let n = world.txns.len();
         let mut graph = Graph { edges: vec![vec![Vec::new(); n]; n] };
@@ -126,8 +126,8 @@ impl Graph {
         graph
     }
 
-    /// Of several relations by what two transactions wrote and read, the first of ww, wr and rw names the step between
-    /// them. The specification does not say so; the reference does it.
+    /// Keeps only the strongest of ww, wr and rw (in this order) between two transactions. The specification does not
+    /// require this; the reference implementation does it.
     pub(crate) fn named(&self) -> Graph {
         let mut named = self.clone();
         for relations in named.edges.iter_mut().flatten() {
@@ -171,7 +171,7 @@ impl Graph {
         }
     }
 
-    /// Adds a step to whoever wrote an element.
+    /// Adds a step to the transaction that wrote an element.
     fn add_writer(&mut self, world: &World, from: usize, write: (Name, Name), relation: Relation) {
         let writer = (0..world.txns.len()).find(|to| world.versions_written(&world.txns[*to]).contains(&write));
         if let Some(to) = writer {
@@ -179,12 +179,12 @@ impl Graph {
         }
     }
 
-    /// Whether there is no edge at all.
+    /// Returns true if there are no edges.
     pub(crate) fn is_empty(&self) -> bool {
         self.edges.iter().flatten().all(Vec::is_empty)
     }
 
-    /// The strongly connected components of more than one transaction: those that reach each other.
+    /// Returns the strongly connected components of more than one transaction.
     pub(crate) fn components(&self) -> Vec<Vec<usize>> {
         let n = self.edges.len();
         let mut reach = Reach::new(n);

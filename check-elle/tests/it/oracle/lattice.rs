@@ -1,11 +1,11 @@
-//! Which anomalies imply which, and which models they rule out: the specification's lists once more, as text.
+//! Which anomalies imply which, and which models they rule out: the specification's lists, repeated as text.
 
 use super::names::Names;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// Left: an anomaly. Right: what it also is. `S` represents each suffix, `X` for each of [`SIX`].
+/// Left: an anomaly. Right: the anomalies that it also is. `S` represents each suffix, `X` each of [`SIX`].
 const ALSO_IS: &[(&str, &str)] = &[
     ("G0", "G1c G0-process"),
     ("G0-process", "G1c-process G0-realtime"),
@@ -37,10 +37,10 @@ const ALSO_IS_SUFFIXED: &[(&str, &str)] = &[
     ("G2-item", "G2"),
 ];
 
-/// Each also is its `-process` form, and that its `-realtime` form.
+/// Each of these is also its `-process` form, and the `-process` form is also the `-realtime` form.
 const SIX: [&str; 6] = ["G-single-item", "G-single", "G-nonadjacent-item", "G-nonadjacent", "G2-item", "G2"];
 
-/// Friendly names. Left: a model. Right: the weaker ones that it implies.
+/// Friendly names. Left: a model. Right: the weaker models that it implies.
 const IMPLIES: &[(&str, &str)] = &[
     (
         "strict-serializable",
@@ -80,7 +80,7 @@ const IMPLIES: &[(&str, &str)] = &[
     ("PRAM", "monotonic-reads monotonic-writes read-your-writes"),
 ];
 
-/// Left: a model. Right: the anomalies that it forbids itself.
+/// Left: a model. Right: the anomalies that the model itself forbids.
 const FORBIDS: &[(&str, &str)] = &[
     ("read-uncommitted", "G0 duplicate-elements cyclic-versions PL-1-cycle-exists"),
     ("read-committed", "G1 PL-2-cycle-exists"),
@@ -111,10 +111,10 @@ const FORBIDS: &[(&str, &str)] = &[
     ("strict-serializable", "G1 G1c-realtime G2-realtime PL-SS-cycle-exists"),
 ];
 
-/// What no list says anything of.
+/// Anomalies that are in none of the lists.
 const OTHERS: &str = "cycle-search-timeout empty-transaction-graph";
 
-/// All names that there are, in order.
+/// All names, sorted.
 pub(super) static ALL: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let suffixed =
         SIX.iter().flat_map(|six| ["", "-process", "-realtime"].map(|suffix| &*format!("{six}{suffix}").leak()));
@@ -124,7 +124,7 @@ pub(super) static ALL: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     all.into_iter().collect()
 });
 
-/// A name as [`Names`] holds it.
+/// Returns a name as [`Names`] stores it.
 pub(crate) fn name(text: &str) -> &'static str {
     ALL[ALL.binary_search(&text).unwrap_or_else(|_| panic!("{text} is no name of an anomaly or model"))]
 }
@@ -133,13 +133,13 @@ fn words(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.split_whitespace().map(name)
 }
 
-/// All that follows from the lists, worked out once.
+/// All consequences of the lists, computed once.
 struct Lattice {
-    /// For each anomaly all that it also is, itself included.
+    /// For each anomaly, all anomalies that it also is, itself included.
     also_is: BTreeMap<&'static str, Names>,
-    /// For each model itself and all weaker ones.
+    /// For each model, itself and all weaker models.
     implied: BTreeMap<&'static str, Names>,
-    /// For each model all anomalies that rule it out.
+    /// For each model, all anomalies that rule it out.
     ruled_out_by: BTreeMap<&'static str, Names>,
 }
 
@@ -154,12 +154,12 @@ static LATTICE: LazyLock<Lattice> = LazyLock::new(|| {
     Lattice { also_is, implied, ruled_out_by }
 });
 
-/// What stands to the right of a name.
+/// Returns the names to the right of a name.
 fn right_of(list: &[(&str, &'static str)], name: &str) -> Vec<&'static str> {
     list.iter().filter(|(left, _)| *left == name).flat_map(|(_, right)| words(right)).collect()
 }
 
-/// For each name all that follows from it, itself included.
+/// Returns for each name all names that follow from it, itself included.
 fn closures(names: Names, directly: impl Fn(&str) -> Vec<&'static str>) -> BTreeMap<&'static str, Names> {
     let closure = |name: &'static str| {
         let mut all = Names::from_iter([name]);
@@ -202,36 +202,36 @@ fn all_models() -> Names {
     IMPLIES.iter().flat_map(|(stronger, weaker)| words(weaker).chain(words(stronger))).collect()
 }
 
-/// All models that are named anywhere.
+/// Returns all models that the lists name.
 pub(crate) fn models() -> Names {
     static MODELS: LazyLock<Names> = LazyLock::new(|| LATTICE.implied.keys().copied().collect());
     *MODELS
 }
 
-/// All anomalies that are named anywhere.
+/// Returns all anomalies that the lists name.
 pub(crate) fn anomalies() -> Names {
     static ANOMALIES: LazyLock<Names> = LazyLock::new(|| LATTICE.also_is.keys().copied().collect());
     *ANOMALIES
 }
 
-/// The anomalies that this one also is, itself included.
+/// Returns the anomalies that an anomaly also is, itself included.
 pub(crate) fn also_is(anomaly: &str) -> &'static Names {
     &LATTICE.also_is[anomaly]
 }
 
-/// Whether a model, or one that it implies, forbids an anomaly, or something that this also is.
+/// Returns true if a model, or a model that it implies, forbids an anomaly or something that the anomaly also is.
 pub(crate) fn forbids(model: &str, anomaly: &str) -> bool {
     LATTICE.ruled_out_by[model].contains(anomaly)
 }
 
-/// A model and all weaker ones.
+/// Returns a model and all weaker ones.
 pub(crate) fn implied(model: &str) -> &'static Names {
     &LATTICE.implied[model]
 }
 
-/// The weakest models that these anomalies rule out, and the stronger ones that go with them.
+/// Returns the weakest models that these anomalies rule out, and the stronger models that are ruled out with them.
 pub(crate) fn ruled_out(anomalies: &Names) -> (Names, Names) {
-    // Many histories show the same few.
+    // Many histories show the same few sets.
     thread_local! {
         static KNOWN: RefCell<BTreeMap<Names, (Names, Names)>> = const { RefCell::new(BTreeMap::new()) };
     }

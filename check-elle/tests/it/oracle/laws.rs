@@ -1,5 +1,5 @@
-//! Laws that tie verdicts to what the levels mean: whatever could have happened is not invalid, and what could not is
-//! not valid.
+//! Laws that relate verdicts to the definitions of the levels: a history that a level allows is not invalid, and a
+//! history that it forbids is not valid.
 
 use super::graph::Order;
 use super::semantic::{
@@ -9,7 +9,7 @@ use super::world::World;
 use super::{Question, Workload};
 use history_core::Verdict;
 
-/// What a level lets happen, and what a verdict on it has to do with that.
+/// The histories that a level allows, and how a verdict relates to them.
 struct Level {
     model: &'static str,
     may_have_happened: fn(&World) -> bool,
@@ -18,12 +18,12 @@ struct Level {
 
 #[derive(Clone, Copy)]
 enum Law {
-    /// The level's anomalies let this happen, and nothing else.
+    /// The level's anomalies allow exactly the histories for which this returns true.
     Lets(fn(&World) -> bool),
-    /// They forbid less than the level does, and nobody has written down what.
+    /// The level's anomalies forbid less than the level does, and the difference is defined nowhere.
     Incomplete,
-    /// They are not all searched for: `may_have_happened` is what a stronger level lets happen, and without it no
-    /// history is valid.
+    /// Not all of the level's anomalies are searched for: `may_have_happened` is the definition of a stronger level,
+    /// and no history that violates it is valid.
     Implied,
 }
 
@@ -42,10 +42,10 @@ const LEVELS: &[Level] = &[
     complete("strong-snapshot-isolation", |world| is_snapshot_isolated(world, Order::Realtime)),
     complete("strong-session-snapshot-isolation", |world| is_snapshot_isolated(world, Order::Process)),
     complete("snapshot-isolation", |world| is_snapshot_isolated(world, Order::None)),
-    // Read committed lets a transaction's reads disagree with each other, in ways that its definition by executions,
-    // which we use, does not follow.
+    // Read committed allows a transaction's reads to contradict each other in ways that its definition by executions,
+    // which is used here, does not allow.
     Level { model: "read-committed", may_have_happened: is_read_committed, law: Law::Incomplete },
-    // Where reads disagree, one of them is right, and what all of them say is known.
+    // Where reads contradict each other, one of them is right, and only what they all agree on is certain.
     Level { model: "read-uncommitted", may_have_happened: orders_writes, law: Law::Lets(certainly_orders_writes) },
     implied("update-serializable", |world| is_serializable(world, Order::None)),
     implied("read-atomic", |world| is_snapshot_isolated(world, Order::None)),
@@ -58,21 +58,21 @@ fn in_time(world: &World) -> bool {
     is_serializable(world, Order::Realtime)
 }
 
-/// The models that there are laws for.
+/// Returns the models that have laws.
 pub(crate) fn models() -> impl Iterator<Item = &'static str> {
     LEVELS.iter().map(|level| level.model)
 }
 
-/// Whether a model is not searched for by itself.
+/// Returns true if a model is not searched for by itself.
 pub(crate) fn is_implied(model: &str) -> bool {
     LEVELS.iter().any(|level| level.model == model && matches!(level.law, Law::Implied))
 }
 
-/// Holds a verdict against the meaning of the one model asked for.
+/// Checks a verdict against the definition of the one requested model.
 ///
 /// # Errors
 ///
-/// Which law it breaks.
+/// The law that the verdict violates.
 pub(crate) fn hold(world: &World, question: &Question<'_>, verdict: Verdict) -> Result<(), String> {
     let Some(level) = LEVELS.iter().find(|level| question.models == [level.model]) else { return Ok(()) };
     let happened = (level.may_have_happened)(world);
@@ -93,11 +93,11 @@ pub(crate) fn hold(world: &World, question: &Question<'_>, verdict: Verdict) -> 
     Ok(())
 }
 
-/// Whether the order of each key's versions is known, as far as it matters.
+/// Returns true if the version order of each key is known, as far as the verdict depends on it.
 fn shows_all_orders(world: &World, workload: &Workload<'_>) -> bool {
     match workload {
         Workload::ListAppend => true,
-        // Where all that is written replaces what was read, versions form a chain; or an update is lost.
+        // If every write replaces a version that its transaction read, versions form a chain, or an update is lost.
         Workload::RwRegister(sources) => {
             sources.wfr_keys && {
                 let mut writes = world

@@ -1,15 +1,15 @@
-//! Histories of a store that errs: clients run transactions against lists that are isolated badly, and what they report
-//! is now and then something else.
+//! Histories of a faulty store: clients run transactions on lists with weak isolation, and results are sometimes
+//! altered.
 
 use super::choices::Choices;
 
-/// An op before it is text.
+/// An op before it is converted to text.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) who: Who,
     pub(crate) kind: &'static str,
     pub(crate) mops: Vec<Shown>,
-    /// Whether the op has a value at all.
+    /// Whether the op has a value.
     pub(crate) has_value: bool,
 }
 
@@ -20,12 +20,12 @@ pub(crate) enum Who {
     Nemesis,
 }
 
-/// A micro-op as an op shows it.
+/// A micro-op in the form in which an op shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     Append(usize, u32),
     Read(usize, Option<Vec<u32>>),
-    /// Of a register; so is the next one.
+    /// For registers, like the next one.
     Write(usize, u32),
     /// `None`: nil.
     Value(usize, Option<u32>),
@@ -38,7 +38,7 @@ impl Shown {
     }
 }
 
-/// The same history of registers: each shows what was appended last.
+/// Converts the history to registers: each read shows the element that was appended last.
 pub(crate) fn as_registers(mut ops: Vec<Entry>) -> Vec<Entry> {
     for mop in ops.iter_mut().flat_map(|op| &mut op.mops) {
         match mop {
@@ -50,16 +50,16 @@ pub(crate) fn as_registers(mut ops: Vec<Entry>) -> Vec<Entry> {
     ops
 }
 
-/// When a transaction's appends can be seen by others, and what it reads.
+/// When other transactions can see a transaction's appends, and what it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Isolation {
-    /// At once, as a whole.
+    /// All micro-ops take effect at once, as a whole.
     Serial,
-    /// When it is over; it reads what was there when it began.
+    /// Appends are visible at the commit; reads show the state at the beginning of the transaction.
     Snapshot,
-    /// When it is over; it reads what is there.
+    /// Appends are visible at the commit; reads show the current state.
     Committed,
-    /// At once, one by one.
+    /// Each micro-op takes effect at once.
     None,
 }
 
@@ -67,16 +67,16 @@ enum Isolation {
 enum Layout {
     Full,
     CompletionsOnly,
-    /// No op says who did it.
+    /// No op has a process.
     Nameless,
 }
 
-/// The most transactions in one history: what the oracle can bear.
+/// The maximum of transactions in one history: the oracle's running time limits it.
 pub(crate) const TXNS_MAX: usize = 12;
 
 const NEMESIS: Entry = Entry { who: Who::Nemesis, kind: "info", mops: Vec::new(), has_value: false };
 const KEYS: usize = 3;
-/// No transaction appends this.
+/// An element that no transaction appends.
 const NOBODYS: u32 = 99;
 
 struct Txn {
@@ -92,11 +92,11 @@ struct Store<'a> {
     isolation: Isolation,
     lists: Vec<Vec<u32>>,
     elements: u32,
-    /// Once in how many times it errs.
+    /// The store makes an error once in this many choices.
     error_rate: usize,
 }
 
-/// A history of up to [`TXNS_MAX`] transactions.
+/// Makes a history of at most [`TXNS_MAX`] transactions.
 pub(crate) fn history(choices: &mut Choices) -> Vec<Entry> {
     let left = 1 + choices.pick(TXNS_MAX);
     let isolation = choices.of(&[Isolation::Serial, Isolation::Snapshot, Isolation::Committed, Isolation::None]);
@@ -111,7 +111,7 @@ pub(crate) fn history(choices: &mut Choices) -> Vec<Entry> {
         ops.retain(|op| op.kind != "invoke");
     }
     if ops.is_empty() {
-        // Nothing is not a history.
+        // Empty text is not a history.
         ops.push(NEMESIS);
     }
     ops
@@ -202,7 +202,8 @@ impl Store<'_> {
         }
     }
 
-    /// What others can see from now on.
+    /// Makes an append visible to other transactions: nearly always if the fate is ok, rarely if it is fail, half the
+    /// time otherwise.
     fn append(&mut self, key: usize, element: u32, fate: &str) {
         let mistaken = self.choices.rarely(self.error_rate);
         let happens = match fate {
@@ -217,7 +218,7 @@ impl Store<'_> {
         }
     }
 
-    /// The list, or one that a client should not get.
+    /// Returns the list, or sometimes an altered one.
     fn distort(&mut self, mut list: Vec<u32>) -> Vec<u32> {
         if !self.choices.rarely(self.error_rate) || list.is_empty() {
             return list;
@@ -245,7 +246,7 @@ impl Store<'_> {
         if txn.fate == "open" {
             return None;
         }
-        // What an info op read is mostly not known, and what a failed one did not at all.
+        // The reads of an info op are usually unknown, and those of a failed op always.
         let known = txn.fate == "ok" || txn.fate == "info" && self.choices.rarely(4);
         for mop in &mut txn.mops {
             if let Shown::Read(_, list) = mop {

@@ -1,4 +1,4 @@
-//! An oracle: what list-append and rw-register must conclude, found by means that share nothing with the checker and
+//! An oracle: determines the results of list-append and rw-register by methods that share no code with the checker and
 //! are too slow for it.
 
 pub(crate) mod against;
@@ -36,19 +36,19 @@ use standing::Standing;
 use std::cell::RefCell;
 use world::World;
 
-/// What was asked of a history.
+/// A request: models, anomalies, and the workload.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Question<'a> {
     /// Friendly names.
     pub(crate) models: &'a [&'a str],
-    /// Anomalies asked for by name.
+    /// Names of anomalies that are requested.
     pub(crate) anomalies: &'a [&'a str],
-    /// Whether reads may show what was never written.
+    /// Whether garbage reads are allowed.
     pub(crate) allow_garbage: bool,
     pub(crate) workload: Workload<'a>,
 }
 
-/// What the micro-ops are, and for registers what the order of versions is inferred from.
+/// The type of the micro-ops, and for registers the sources of the version order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Workload<'a> {
     #[default]
@@ -56,7 +56,7 @@ pub(crate) enum Workload<'a> {
     RwRegister(Sources<'a>),
 }
 
-/// What the oracle says.
+/// The oracle's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Judgement {
     pub(crate) verdict: Verdict,
@@ -64,19 +64,19 @@ pub(crate) struct Judgement {
     pub(crate) not: Names,
     pub(crate) also_not: Names,
     pub(crate) not_checked: Names,
-    /// All types found, asked for or not.
+    /// All types found, requested or not.
     pub(crate) found: Names,
-    /// More types of cycles that may be reported. Of all pairs of versions that a source orders the checker has a
-    /// reduction, so that a step between two transactions that is by ww may be some steps by ww to it, and one by rw.
-    /// With them there is always a worse type, of which the models follow.
+    /// More types of cycles that may be reported. The checker reduces the pairs of versions that a source orders, so a
+    /// ww step between two transactions may become several ww steps and one rw step. There is then always a worse type
+    /// too, and the models follow from that one.
     pub(crate) may_be: Names,
 }
 
-/// What follows from a question.
+/// The consequences of a question.
 #[derive(Clone, Copy)]
 struct Known {
     order: Order,
-    /// The types that it forbids.
+    /// The types that the question forbids.
     prohibited: Names,
 }
 
@@ -94,12 +94,12 @@ impl<'a> Question<'a> {
         asked || self.models.iter().any(|model| forbids(model, anomaly))
     }
 
-    /// The order that the question makes the graph take in.
+    /// Returns the order that the graph must include for this question.
     pub(crate) fn order(&self) -> Order {
         self.known().order
     }
 
-    /// What follows from the question. The same few are asked of many histories.
+    /// Returns the consequences of the question. Many histories have the same few questions, so the results are cached.
     fn known(&self) -> Known {
         thread_local! {
             static KNOWN: RefCell<Vec<(Names, Names, Known)>> = const { RefCell::new(Vec::new()) };
@@ -132,7 +132,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// The types of cycles in each component.
+/// Returns the types of cycles in each component.
 fn types_there(graph: &Graph, order: Order) -> Vec<Names> {
     let suffix = match order {
         Order::None => "",
@@ -146,7 +146,7 @@ fn types_there(graph: &Graph, order: Order) -> Vec<Names> {
     components.iter().map(|component| cycles::shapes(graph, component).into_iter().map(name).collect()).collect()
 }
 
-/// The types of cycles to report of a graph: in each component those that no worse one there implies.
+/// Returns the types of cycles to report: in each component, those that no worse type in that component implies.
 pub(crate) fn cycle_types(graph: &Graph, order: Order) -> Names {
     let mut found = Names::new();
     for there in types_there(graph, order) {
@@ -156,7 +156,7 @@ pub(crate) fn cycle_types(graph: &Graph, order: Order) -> Names {
     found
 }
 
-/// Whether the oracle can look at all cycles of a history.
+/// Returns true if the history is small enough for the oracle to visit all cycles.
 pub(crate) fn is_small(history: &History, question: &Question<'_>) -> bool {
     World::of(history, &question.workload).is_ok_and(|world| {
         let components = Graph::of(&world, question.order()).components();
@@ -164,16 +164,16 @@ pub(crate) fn is_small(history: &History, question: &Question<'_>) -> bool {
     })
 }
 
-/// What must be concluded of a history.
+/// Determines the result for a history.
 ///
 /// # Errors
 ///
-/// Why it has no verdict.
+/// Why the history has no verdict.
 pub(crate) fn judge(history: &History, question: &Question<'_>) -> Result<Judgement, String> {
     World::of(history, &question.workload).map(|world| judge_world(&world, question))
 }
 
-/// What must be concluded of a history that has a verdict.
+/// Determines the result for a history that has a verdict.
 pub(crate) fn judge_world(world: &World, question: &Question<'_>) -> Judgement {
     let order = question.order();
     let all = Graph::unnamed(world, order);
@@ -181,7 +181,7 @@ pub(crate) fn judge_world(world: &World, question: &Question<'_>) -> Judgement {
     let orders = orders_there(world, order);
     let mut found = cycle_types(&graph, orders[0]);
     let direct = direct::types(world);
-    // Nobody knows whether it was never written.
+    // The value may have been written by an op whose micro-ops are unknown.
     let is_unsaid = world.has_unsaid && !question.allow_garbage && direct.contains(&"garbage-read");
     let is_allowed = |name: &&str| (question.allow_garbage || is_unsaid) && *name == "garbage-read";
     found.extend(direct.into_iter().filter(|name| !is_allowed(name)));
@@ -193,7 +193,7 @@ pub(crate) fn judge_world(world: &World, question: &Question<'_>) -> Judgement {
         if is_unsaid { Standing::default() } else { Standing::of(world, &graph, &orders, &(&found | &unnamed)) };
     let mut judgement = conclude(&found, &unnamed, &standing, question);
     if world.has_nameless {
-        // Nobody knows which completions are theirs.
+        // It is unknown which completions belong to these invocations.
         judgement.verdict = if judgement.verdict == Verdict::Valid { Verdict::Unknown } else { judgement.verdict };
         judgement.not_checked = &lattice::models() - &(&judgement.not | &judgement.also_not);
     }
@@ -203,8 +203,8 @@ pub(crate) fn judge_world(world: &World, question: &Question<'_>) -> Judgement {
     judgement
 }
 
-/// The orders that the edges of an order are; the first one names them. Where it is not known when transactions were
-/// invoked, those of real time are those of processes.
+/// Returns the orders whose edges the graph includes; the first one names the cycles. Where invocation times are
+/// unknown, the realtime edges are those of processes.
 fn orders_there(world: &World, order: Order) -> Vec<Order> {
     if order == Order::Realtime && world.lacks_invocations() {
         return vec![Order::Process, Order::Realtime];
@@ -214,7 +214,7 @@ fn orders_there(world: &World, order: Order) -> Vec<Order> {
 
 const EMPTY: &str = "empty-transaction-graph";
 
-/// From the types found, those with names of their own and the `-cycle-exists`, to the verdict.
+/// Determines the verdict from the types found: those with their own names, and the `-cycle-exists` ones.
 fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Question<'_>) -> Judgement {
     let found = named | unnamed;
     let prohibited = &found & &question.known().prohibited;
@@ -235,8 +235,8 @@ fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Ques
     Judgement { verdict, anomaly_types, not, also_not, not_checked, found, may_be: Names::new() }
 }
 
-/// Whether what is shown rules the model of a `-cycle-exists` out without it: a named type does, or a weaker model is
-/// out.
+/// Returns true if the other reported types already rule out the model of a `-cycle-exists` type: a named type forbids
+/// the model, or a weaker model is ruled out.
 fn is_redundant(name: &str, shown: &Names, unnamed: &Names) -> bool {
     let (cycles, others): (Names, Names) = shown.iter().copied().partition(|other| unnamed.contains(other));
     let model = exists::model_of(name);

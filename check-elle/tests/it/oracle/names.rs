@@ -1,10 +1,10 @@
-//! Sets of names of anomalies and models. They are made for every history, so they are bits, and names are numbers.
+//! Sets of names of anomalies and models, stored as bits because each history makes many such sets.
 
 use super::lattice::ALL;
 use std::fmt;
 use std::ops::{BitAnd, BitOr, Sub};
 
-/// Names, in order.
+/// A sorted set of names.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Names(u128);
 
@@ -13,7 +13,7 @@ impl Names {
         Names::default()
     }
 
-    /// The bit of a name; none if there is no such name.
+    /// Returns the bit of a name, or `None` if there is no such name.
     fn bit(name: &str) -> Option<u128> {
         ALL.binary_search(&name).ok().map(|number| 1 << number)
     }
@@ -22,7 +22,7 @@ impl Names {
         self.0 |= Names::bit(name).unwrap_or_else(|| panic!("{name} is no name of an anomaly or model"));
     }
 
-    /// Whether it was there.
+    /// Returns true if the name was in the set.
     pub(crate) fn remove(&mut self, name: &str) -> bool {
         let was_there = self.contains(name);
         self.0 &= !Names::bit(name).unwrap_or(0);

@@ -1,13 +1,13 @@
-//! Who can be reached from whom along edges: Warshall's closure, a bit for each pair.
+//! Reachability along edges: Warshall's closure, with one bit for each pair of nodes.
 
-/// Between nodes that have numbers.
+/// Reachability between numbered nodes.
 pub(crate) struct Reach {
     words_per_row: usize,
     rows: Vec<u64>,
 }
 
 impl Reach {
-    /// No edge between so many.
+    /// Makes a relation without edges on this number of nodes.
     pub(crate) fn new(nodes: usize) -> Reach {
         let words_per_row = nodes.div_ceil(64);
         Reach { words_per_row, rows: vec![0; words_per_row * nodes] }
@@ -21,7 +21,7 @@ impl Reach {
         self.rows[from * self.words_per_row + to / 64] >> (to % 64) & 1 != 0
     }
 
-    /// From edges to ways.
+    /// Replaces edges by paths: computes the transitive closure.
     pub(crate) fn closed(mut self) -> Reach {
         let nodes = self.rows.len().checked_div(self.words_per_row).unwrap_or(0);
         for via in 0..nodes {

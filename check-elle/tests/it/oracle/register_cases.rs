@@ -1,5 +1,5 @@
-//! Tiny histories of registers with what the specification says of each, by the sources of version orders that are
-//! used.
+//! Tiny histories of registers with the results that the specification requires, for the sources of version orders in
+//! use.
 
 use super::Workload;
 use super::cases::{Case, SERIALIZABLE, SESSION, STRICT};
@@ -40,7 +40,7 @@ const fn valid(name: &'static str, asked: (&'static [&'static str], Sources<'sta
     case(name, asked, "", "true", history)
 }
 
-/// Nothing relates the transactions.
+/// A case without any relation between the transactions.
 const fn unrelated(name: &'static str, sources: Sources<'static>, history: &'static str) -> Case {
     case(name, (STRICT, sources), "empty-transaction-graph", "unknown", history)
 }
@@ -111,7 +111,7 @@ pub(crate) const CASES: &[Case] = &[
         "G1c-realtime",
         "0 invoke rx?\n0 ok rx1\n1 invoke wx1",
     ),
-    // Versions by processes, and in real time.
+    // Version orders by processes and by real time.
     valid("two writes of a process", (SERIALIZABLE, NONE), "0 ok wx1\n0 ok wx2 wy1\n1 ok rx1 ry1"),
     invalid(
         "the same, one version after the other",
@@ -176,7 +176,7 @@ pub(crate) const CASES: &[Case] = &[
         (SERIALIZABLE, LINEARIZABLE),
         "0 invoke wx1\n2 invoke rx? ry?\n1 invoke wx2 wy1\n1 ok wx2 wy1\n2 ok rx1 ry1",
     ),
-    // Versions that come after themselves.
+    // Versions that precede themselves.
     invalid("a write that reads its own successor", (STRICT, WFR), "cyclic-versions G1c", "0 ok rx1 wx2\n1 ok rx2 wx1"),
     invalid(
         "versions there and back",
@@ -198,7 +198,7 @@ pub(crate) const CASES: &[Case] = &[
         "cyclic-versions",
         "0 ok wx1\n0 ok rx? wz1\n1 ok wy1\n1 ok wy2 wz2\n2 ok ry1 rz2",
     ),
-    // One key, or one transaction.
+    // Anomalies of one key or one transaction.
     invalid("G1a", (STRICT, ALL), "G1a empty-transaction-graph", "0 fail wx1\n1 ok rx1"),
     invalid("G1b", (STRICT, ALL), "G1b empty-transaction-graph", "0 ok wx1 wx2\n1 ok rx1"),
     invalid("internal, after a write", (STRICT, ALL), "internal empty-transaction-graph", "0 ok wx1 rx?"),
@@ -226,12 +226,12 @@ pub(crate) const CASES: &[Case] = &[
         "0 ok wx1\n1 ok rx1 wx2\n2 ok rx1 wx3",
     ),
     valid("an update that is not lost", (STRICT, ALL), "0 ok rx? wx1\n1 ok rx1 wx2\n2 ok rx2"),
-    // What cannot be judged.
+    // Histories that cannot be judged.
     case("read, and written twice", (STRICT, ALL), "", "unknown", "0 ok wx1\n1 ok wx1\n2 ok rx1"),
     case("read, and written twice by one", (STRICT, ALL), "", "unknown", "0 ok wx1 wx2 wx1\n1 ok rx1"),
     valid("written twice and not read", (STRICT, ALL), "0 ok wx1\n1 ok wx1\n2 ok rx?"),
     case("nil is written", (STRICT, ALL), "", "unknown", "0 ok wxnil"),
 ];
 
-/// Two writes of x, the second after the first, and a read of the first with something that came along with the second.
+/// Two writes of x, the second after the first, and a read of the first together with a y that the second wrote.
 const IN_TIME: &str = "0 invoke wx1\n0 ok wx1\n2 invoke rx? ry?\n1 invoke wx2 wy1\n1 ok wx2 wy1\n2 ok rx1 ry1";

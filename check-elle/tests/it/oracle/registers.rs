@@ -1,8 +1,8 @@
-//! Which versions of a register came after which, source by source from the list in the specification.
+//! The order of the versions of a register, source by source from the list in the specification.
 
 use super::world::{Name, Txn, World};
 
-/// What is taken to hold of the store.
+/// The assumptions about the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sources<'a> {
     pub(crate) wfr_keys: bool,
@@ -12,20 +12,20 @@ pub(crate) struct Sources<'a> {
     pub(crate) transaction_order: Option<&'a [u64]>,
 }
 
-/// A version: what was written, or nil.
+/// A version: a written value, or nil.
 pub(crate) type Version = Option<Name>;
 
-/// A key, a version of it and one that came after it.
+/// A key, a version of it, and a later version.
 pub(crate) type Edge = (Name, Version, Version);
 
-/// What the sources say.
+/// The version orders that the sources give.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Versions {
-    /// By those that agree with the ones before them.
+    /// The edges of the sources that agree with the ones before them.
     pub(crate) used: Vec<Edge>,
-    /// By all that were asked for.
+    /// The edges of all requested sources.
     pub(crate) assumed: Vec<Edge>,
-    /// Whether one was omitted.
+    /// Whether the edges of some source were omitted.
     pub(crate) cyclic: bool,
 }
 
@@ -62,7 +62,7 @@ impl Versions {
         versions
     }
 
-    /// What came directly after a version.
+    /// Returns the versions directly after a version.
     pub(crate) fn successors(&self, key: Name, version: Version) -> Vec<Name> {
         let mut next: Vec<Name> =
             self.used.iter().filter(|(k, v, _)| (*k, *v) == (key, version)).filter_map(|(_, _, next)| *next).collect();
@@ -72,8 +72,8 @@ impl Versions {
     }
 }
 
-/// What a source says of versions between which it knows no other one that somebody left behind: a transaction depends
-/// on the next version, not on those after it. For the initial version that is not looked at.
+/// Returns the edges of a source without a version between the two that a transaction left behind: a transaction
+/// depends on the next version, not on later ones. Edges from the initial version are all kept.
 fn direct(world: &World, source: &[Edge]) -> Vec<Edge> {
     let left_behind = |key, version: Version| {
         version.is_some_and(|element| happened(world).any(|txn| txn.external_write(key) == Some(element)))
@@ -90,7 +90,7 @@ fn direct(world: &World, source: &[Edge]) -> Vec<Edge> {
     source.iter().filter(is_direct).copied().collect()
 }
 
-/// By trying all ways from each version: there are few.
+/// Tries all paths from each version: there are few.
 fn is_cyclic(edges: &[Edge]) -> bool {
     edges.iter().any(|(key, first, next)| {
         let mut reached = vec![*next];
@@ -126,12 +126,12 @@ fn wfr_keys(world: &World) -> Vec<Edge> {
     .collect()
 }
 
-/// Each transaction that touched a key, and all later ones of the process that did.
+/// Orders each transaction that used a key before all later transactions of its process that did.
 fn sequential_keys(world: &World) -> Vec<Edge> {
     pairs(world, |_, a, b| a.precedes_in_process(b))
 }
 
-/// Each transaction that touched a key, and all later ones in the order that did.
+/// Orders each transaction that used a key before all later ones in the given order that did.
 fn transaction_order(world: &World, order: &[u64]) -> Vec<Edge> {
     let place = |txn: &Txn| order.iter().position(|index| *index == txn.index || Some(*index) == txn.invoked);
     pairs(world, |_, a, b| place(a).zip(place(b)).is_some_and(|(a, b)| a < b))
@@ -141,7 +141,8 @@ fn linearizable_keys(world: &World) -> Vec<Edge> {
     pairs(world, |_, a, b| a.precedes_in_time(b))
 }
 
-/// From the last version that one transaction met to the first one that another met, for all pairs that count.
+/// Returns edges from the last version that one transaction used to the first one that another used, for all pairs that
+/// `counts` accepts.
 fn pairs(world: &World, counts: impl Fn(Name, &Txn, &Txn) -> bool) -> Vec<Edge> {
     let mut edges = Vec::new();
     for key in 0..world.keys.len() {

@@ -1,16 +1,16 @@
-//! What the levels mean, without graphs: is there any execution that gives what the clients saw?
+//! The definitions of the levels without graphs: is there an execution that explains what the clients saw?
 //!
-//! All ok transactions are executed, and any subset of those of which nobody knows, in every order that the level
+//! All ok transactions are executed, and any subset of those with an unknown outcome, in every order that the level
 //! permits. Serializability: Papadimitriou, "The serializability of concurrent database updates" (1979). Snapshot
 //! isolation: Berenson et al., "A critique of ANSI SQL isolation levels" (1995).
 //!
-//! The sources of version orders of registers are assumptions about the store: of all executions only those count in
-//! which the final writes of a key, in the order in which they took effect, agree with all sources that were asked for.
+//! The sources of version orders of registers are assumptions about the store: only those executions count in which the
+//! final writes of a key, in the order in which they took effect, agree with all requested sources.
 
 use super::graph::{Order, certain_order};
 use super::world::{Mop, Name, Txn, World};
 
-/// Whether transactions ran one after another, in an order that respects `order`.
+/// Returns true if the transactions can run one after another, in an order that respects `order`.
 pub(crate) fn is_serializable(world: &World, order: Order) -> bool {
     any_order(world, order, |txns| {
         let mut states = vec![Vec::new(); world.keys.len()];
@@ -18,10 +18,10 @@ pub(crate) fn is_serializable(world: &World, order: Order) -> bool {
     })
 }
 
-/// Whether each read shows a state that some transactions left that came before, or the transaction's own.
+/// Returns true if each read shows a state that earlier transactions left, or the transaction's own state.
 pub(crate) fn is_read_committed(world: &World) -> bool {
     any_order(world, Order::None, |txns| {
-        // For each key all states so far, the latest one last.
+        // For each key, all states so far, the latest one last.
         let mut states: Vec<Vec<Vec<Name>>> = vec![vec![Vec::new()]; world.keys.len()];
         txns.iter().all(|txn| {
             let mut own: Vec<Vec<Name>> = states.iter().map(|states| states[states.len() - 1].clone()).collect();
@@ -38,8 +38,8 @@ pub(crate) fn is_read_committed(world: &World) -> bool {
     })
 }
 
-/// Whether all keys were written in one order of transactions: each list in the order of some read of it, which is
-/// right, and then come all elements that it does not show.
+/// Returns true if one order of transactions explains the writes of all keys: each list has the order of one of its
+/// reads, which is assumed to be right, and all elements that this read does not show come after it.
 pub(crate) fn orders_writes(world: &World) -> bool {
     if let Some(versions) = &world.versions {
         let happened = |(key, list): (Name, &Vec<Name>), txns: &[&Txn]| {
@@ -77,7 +77,7 @@ pub(crate) fn orders_writes(world: &World) -> bool {
     })
 }
 
-/// The same, if only that is known on which all reads agree.
+/// The same with only the part of each list on which all reads agree.
 pub(crate) fn certainly_orders_writes(world: &World) -> bool {
     if world.versions.is_some() {
         return true;
@@ -89,7 +89,7 @@ pub(crate) fn certainly_orders_writes(world: &World) -> bool {
         })
 }
 
-/// Whether the elements of a list were appended in this order, and all others after them.
+/// Returns true if the elements of a list were appended in this order, and all others after them.
 fn in_order(key: Name, list: &[Name], txns: &[&Txn]) -> bool {
     let place = |element: &Name| place_of(key, *element, txns);
     let others = txns.iter().flat_map(|txn| txn.writes()).filter(|(k, element)| *k == key && !list.contains(element));
@@ -98,17 +98,17 @@ fn in_order(key: Name, list: &[Name], txns: &[&Txn]) -> bool {
     places.is_sorted() && others.iter().all(|other| places.last().is_none_or(|last| last <= other))
 }
 
-/// A write: whose of some transactions, and which of its writes.
+/// The place of a write: the position of its transaction, and its number among the writes of that transaction.
 type Place = (usize, usize);
 
-/// Where these wrote an element.
+/// Returns the place where these transactions wrote an element.
 fn place_of(key: Name, element: Name, txns: &[&Txn]) -> Option<Place> {
     let within = |txn: &Txn| txn.writes().position(|write| write == (key, element));
     txns.iter().enumerate().find_map(|(at, txn)| Some((at, within(txn)?)))
 }
 
-/// Whether each transaction read from a snapshot, taken when it began, and of those that ran at once no two
-/// appended to one key.
+/// Returns true if each transaction can read from a snapshot, taken when it began, and no two concurrent transactions
+/// write the same key.
 pub(crate) fn is_snapshot_isolated(world: &World, order: Order) -> bool {
     any_subset(world, |txns| {
         let began = vec![None; txns.len()];
@@ -117,20 +117,20 @@ pub(crate) fn is_snapshot_isolated(world: &World, order: Order) -> bool {
     })
 }
 
-/// How far transactions got under snapshot isolation: each begins, and later it commits.
+/// The progress of transactions under snapshot isolation: each begins, and later it commits.
 struct Schedule<'a> {
     world: &'a World,
     txns: &'a [&'a Txn],
     order: Order,
-    /// How many had committed when a transaction began.
+    /// For each transaction that has begun, the number of commits before that.
     began: Vec<Option<usize>>,
-    /// In the order in which they did.
+    /// The committed transactions, in the order of commits.
     committed: Vec<usize>,
 }
 
 impl Schedule<'_> {
-    /// Whether what is left can happen, given what the committed ones left behind. Between two commits it does not
-    /// matter in which order transactions begin: only those from `first` on are tried.
+    /// Returns true if the remaining transactions can be executed in the given state. Between two commits the order in
+    /// which transactions begin does not matter: only transactions from `first` on are tried.
     fn goes_on(&mut self, states: &[Vec<Name>], first: usize) -> bool {
         if self.committed.len() == self.txns.len() {
             let by_commit: Vec<&Txn> = self.committed.iter().map(|txn| self.txns[*txn]).collect();
@@ -144,7 +144,7 @@ impl Schedule<'_> {
         let is_late = |other: usize| {
             other != txn && !self.committed.contains(&other) && precedes(self.txns[other], self.txns[txn], self.order)
         };
-        // What it reads is settled when it begins.
+        // The beginning of a transaction determines its reads.
         if (0..self.txns.len()).any(is_late) || !runs(self.world, self.txns[txn], &mut states.to_vec()) {
             return false;
         }
@@ -172,19 +172,19 @@ impl Schedule<'_> {
     }
 }
 
-/// Whether registers that were written in this order had their versions in an order that the sources allow.
+/// Returns true if registers that were written in this order have versions in an order that the sources allow.
 fn fits(world: &World, txns: &[&Txn]) -> bool {
     let Some(versions) = &world.versions else { return true };
     versions.assumed.iter().all(|(key, version, next)| {
         let written: Vec<Option<Name>> =
             std::iter::once(None).chain(txns.iter().filter_map(|txn| txn.external_write(*key)).map(Some)).collect();
         let place = |version: &Option<Name>| written.iter().position(|v| v == version);
-        // Nothing is said of what was not written in the end.
+        // The sources say nothing about versions that were not the final write of their transaction.
         place(version).zip(place(next)).is_none_or(|(place, next)| place < next)
     })
 }
 
-/// Executes a transaction. False if a read shows something else.
+/// Executes a transaction; returns false if a read shows another state.
 fn runs(world: &World, txn: &Txn, states: &mut [Vec<Name>]) -> bool {
     txn.mops.iter().all(|mop| match mop {
         Mop::Write(key, element) => {
@@ -204,7 +204,7 @@ fn precedes(a: &Txn, b: &Txn, order: Order) -> bool {
     }
 }
 
-/// Whether `runs` holds for some permitted order of all ok transactions and some of the unknown ones.
+/// Returns true if `runs` does for some permitted order of all ok transactions and some of the unknown ones.
 fn any_order(world: &World, order: Order, runs: impl Fn(&[&Txn]) -> bool) -> bool {
     any_subset(world, |txns| {
         let mut permutation: Vec<usize> = (0..txns.len()).collect();
@@ -235,7 +235,7 @@ fn any_subset(world: &World, mut holds: impl FnMut(&[&Txn]) -> bool) -> bool {
     })
 }
 
-/// The next permutation in lexicographic order; false after the last one.
+/// Makes the next permutation in lexicographic order; returns false after the last one.
 pub(crate) fn next_permutation(items: &mut [usize]) -> bool {
     let Some(at) = (1..items.len()).rev().find(|at| items[at - 1] < items[*at]) else { return false };
     let swap = (at..items.len()).rev().find(|i| items[*i] > items[at - 1]).unwrap_or(at);

@@ -1,5 +1,4 @@
-//! Histories of which an op cannot be understood, and what is left of them: the other ops, without the keys that it
-//! names.
+//! Histories with one undecodable op, and the rest of them: the other ops, without the keys that the op names.
 
 use super::against::checker;
 use super::choices::Choices;
@@ -7,20 +6,20 @@ use super::messy::{Entry, Shown, Who};
 use super::{Judgement, Question, judge, lattice, text};
 use history_core::{History, Report, Verdict};
 
-/// How an op is spoiled.
+/// How an op is made undecodable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
-    /// Its completion writes something else than its invocation.
+    /// Its completion has another write than its invocation.
     OtherWrite,
-    /// A micro-op of it is of no known kind.
+    /// One of its micro-ops is of an unknown kind.
     OtherMop,
-    /// A read of it has no key.
+    /// One of its reads has no key.
     OtherRead,
-    /// Its completion is no list of micro-ops, and its invocation is one.
+    /// Its completion is not a list of micro-ops, but its invocation is.
     Whole,
-    /// It failed, and a micro-op of its invocation is of no known kind.
+    /// It failed, and one micro-op of its invocation is of an unknown kind.
     FailedInvocation,
-    /// It failed, and its completion is no list of micro-ops.
+    /// It failed, and its completion is not a list of micro-ops.
     FailedCompletion,
 }
 
@@ -28,7 +27,7 @@ impl How {
     pub(crate) const ALL: &[How] =
         &[How::OtherWrite, How::OtherMop, How::OtherRead, How::Whole, How::FailedInvocation, How::FailedCompletion];
 
-    /// Whether the operation had no effect.
+    /// Returns true if the operation had no effect.
     fn has_failed(self) -> bool {
         matches!(self, How::FailedInvocation | How::FailedCompletion)
     }
@@ -37,7 +36,7 @@ impl How {
 /// A value that no other op writes.
 const OTHER: u32 = 777;
 
-/// Spoils the completion of one op, if there is a fit one: the text, and the ops that are left.
+/// Makes one suitable op undecodable, if there is one; returns the text, and the ops that remain.
 pub(crate) fn spoil(choices: &mut Choices, ops: &[Entry], how: How) -> Option<(String, Vec<Entry>)> {
     let mut fit = Vec::new();
     for (end, op) in ops.iter().enumerate() {
@@ -78,7 +77,7 @@ pub(crate) fn spoil(choices: &mut Choices, ops: &[Entry], how: How) -> Option<(S
     }
     let mut rest = ops.to_vec();
     if how.has_failed() {
-        // What it says when it is over may be missing.
+        // The value of a failed completion may be missing.
         rest[end].has_value &= how != How::FailedCompletion;
         return Some((lines.join("\n"), rest));
     }
@@ -88,18 +87,19 @@ pub(crate) fn spoil(choices: &mut Choices, ops: &[Entry], how: How) -> Option<(S
     Some((lines.join("\n"), rest))
 }
 
-/// Takes some keys out of all ops.
+/// Removes some keys from all ops.
 pub(crate) fn leave_out(ops: &mut [Entry], keys: &[usize]) {
     for op in ops {
         op.mops.retain(|mop| !keys.contains(&mop.key()));
     }
 }
 
-/// Holds the verdict on a history that is not all understood against that on what is left of it. Whether it is invalid.
+/// Compares the verdict on a history with an undecodable op with the verdict on the rest; returns true if it is
+/// invalid.
 ///
 /// # Errors
 ///
-/// In what they differ.
+/// The difference between the two.
 pub(crate) fn compare(text: &str, rest: &[Entry], how: How, question: &Question<'_>) -> Result<bool, String> {
     let report = checker(&History::parse(text).map_err(|error| format!("{error}\n{text}"))?, question);
     let rest = text::edn(rest);
@@ -110,7 +110,7 @@ pub(crate) fn compare(text: &str, rest: &[Entry], how: How, question: &Question<
     let left = left.filter(|left| left.verdict == Verdict::Invalid);
     let mut types = left.map(|left| left.anomaly_types).unwrap_or_default();
     if how == How::OtherMop {
-        // It may have written any value.
+        // The op may have written any value.
         let certain = |name: &&str| ["internal", "incompatible-order"].contains(name);
         let is_certain = types.iter().any(certain);
         types.retain(|name| is_certain && (certain(name) || *name == "empty-transaction-graph"));
@@ -130,7 +130,7 @@ pub(crate) fn compare(text: &str, rest: &[Entry], how: How, question: &Question<
     }
 }
 
-/// Holds the verdict on a history of which an op that failed is not understood against that on the others.
+/// Compares the verdict on a history with an undecodable failed op with the verdict on the rest.
 fn beside_failed(report: &Report, left: &Judgement, text: &str) -> Result<bool, String> {
     let got = report.anomaly_types().map(lattice::name).collect();
     if (left.verdict, &left.anomaly_types) != (report.verdict, &got) {

@@ -1,5 +1,5 @@
-//! Which models are known to hold: the decided ones of which no anomaly is there, and what these imply where nothing is
-//! left open.
+//! Finds the models that are known to hold: decided models without an anomaly, and the models that these imply where no
+//! question is open.
 
 use super::graph::{Graph, Order, successors, version_order};
 use super::lattice::{self, forbids};
@@ -24,7 +24,7 @@ const DECIDED: [&str; 13] = [
     "strong-snapshot-isolation",
 ];
 
-/// No transaction contradicts itself that obeys these, although Elle's table has no `internal` there.
+/// No transaction that obeys these models contradicts itself, although Elle's table has no `internal` there.
 const NEED_A_SNAPSHOT: [&str; 2] = ["consistent-view", "repeatable-read"];
 
 const NOT_SEARCHED: [&str; 11] = [
@@ -41,23 +41,23 @@ const NOT_SEARCHED: [&str; 11] = [
     "write-skew",
 ];
 
-/// Whether all that rules a model out is searched for.
+/// Returns true if all anomalies that rule a model out are searched for.
 pub(crate) fn is_decided(model: &str) -> bool {
     DECIDED.contains(&model) || model == "strict-serializable"
 }
 
-/// A decided model, and what follows from the tables of it.
+/// A decided model, and its properties from the tables.
 struct Decided {
     model: &'static str,
-    /// That its anomalies take.
+    /// The order that its anomalies need.
     order: Order,
-    /// Itself.
+    /// The set of the model itself.
     own: Names,
-    /// Itself and all weaker ones.
+    /// The model and all weaker ones.
     implied: Names,
     needs_a_snapshot: bool,
     forbids_g1c: bool,
-    /// Whether it forbids all cycles with rw, or none of them.
+    /// Whether it forbids all cycles with rw edges, or none of them.
     orders_appends: bool,
 }
 
@@ -85,7 +85,7 @@ static ALL: LazyLock<Vec<Decided>> = LazyLock::new(|| {
     lattice::models().into_iter().filter(|model| is_decided(model)).map(decided).collect()
 });
 
-/// What was asked for and cannot be searched for, each with the decided models that answer for it if they hold.
+/// Returns the requested models and anomalies that cannot be searched for; for each, the decided models that imply it.
 fn undecided(question: &Question<'_>) -> Vec<Vec<&'static str>> {
     let decided = || ALL.iter().map(|decided| decided.model);
     let models = question.models.iter().filter(|model| !is_decided(model));
@@ -95,7 +95,7 @@ fn undecided(question: &Question<'_>) -> Vec<Vec<&'static str>> {
     above.chain(anomalies.map(|anomaly| decided().filter(|other| forbids(other, anomaly)).collect())).collect()
 }
 
-/// The order that it takes to answer for what cannot be searched for.
+/// Returns the order that is needed to decide the models and anomalies that cannot be searched for.
 pub(crate) fn order(question: &Question<'_>) -> Order {
     let all = undecided(question);
     let least = |models: &Vec<&str>| {
@@ -107,15 +107,15 @@ pub(crate) fn order(question: &Question<'_>) -> Order {
     greatest.unwrap_or(Order::None)
 }
 
-/// What is known of models: nothing, by default.
+/// Which models are known to hold; none by default.
 #[derive(Default)]
 pub(crate) struct Standing {
     pub(crate) known: Names,
     proven: Names,
-    /// Those that are known only as long as nobody knows an order of versions.
+    /// Models that are known only as long as no further version order is known.
     assumed: Names,
-    /// Decided models of which an order of versions that nobody knows decides, and those that Elle's table lets a
-    /// transaction obey that contradicts itself.
+    /// Decided models that depend on an unknown version order, and those that, by Elle's table, a transaction that
+    /// contradicts itself may obey.
     open: Names,
     has_evidence: bool,
 }
@@ -128,7 +128,7 @@ impl Standing {
             return standing;
         }
         let garbage = found.contains("garbage-read");
-        // Of registers nobody can order what was read, but not left behind.
+        // In registers, versions that were read but that no transaction left behind cannot be ordered.
         let settled = world.versions.is_none() || !found.contains("G1a") && !found.contains("G1b");
         let is_ordered = LazyLock::new(|| settled && is_ordered(world, graph));
         let (out, also_out) = lattice::ruled_out(found);
@@ -143,7 +143,7 @@ impl Standing {
                 Order::Process => world.txns.iter().all(|txn| !txn.is_ok() || txn.process.is_some()),
                 Order::Realtime => world.txns.iter().all(|txn| !txn.may_have_happened() || txn.invoked.is_some()),
             };
-            // In an acyclic graph lists can be ordered where they were not read.
+            // In an acyclic graph, the unread part of a list can be ordered.
             let is_acyclic = world.versions.is_none() && decided.orders_appends;
             let contradicts = contradicts_itself && decided.needs_a_snapshot || hides_reads && decided.forbids_g1c;
             if contradicts || world.versions.is_none() && !is_acyclic && !*is_ordered {
@@ -166,15 +166,15 @@ impl Standing {
         standing
     }
 
-    /// The models that a report calls known: of those that are assumed, only what was asked for and what follows from
-    /// that.
+    /// Returns the models that a report calls known: of the assumed ones, only the requested models and those that they
+    /// imply.
     pub(crate) fn shown(&self, question: &Question<'_>) -> Names {
         let asked = question.models.iter().filter(|model| self.known.contains(model));
         let answered: Names = asked.flat_map(|model| lattice::implied(model)).copied().collect();
         &self.known - &(&self.assumed - &answered)
     }
 
-    /// Whether there is an answer for all that cannot be searched for.
+    /// Returns true if every model and anomaly that cannot be searched for is decided.
     pub(crate) fn answers(&self, question: &Question<'_>) -> bool {
         let is_open = |model: &&str| self.open.contains(model);
         self.has_evidence
@@ -183,7 +183,7 @@ impl Standing {
     }
 }
 
-/// Whether some ok transaction read a key that any transaction writes.
+/// Returns true if some ok transaction read a key that any transaction writes.
 fn has_evidence(world: &World) -> bool {
     let writes = |key: Name| {
         world.txns.iter().any(|txn| txn.mops.iter().any(|mop| matches!(mop, Mop::Write(k, _) if *k == key)))
@@ -192,7 +192,7 @@ fn has_evidence(world: &World) -> bool {
     world.txns.iter().any(|txn| txn.is_ok() && txn.mops.iter().any(reads))
 }
 
-/// Whether it is known of all versions of each key which came first.
+/// Returns true if the order of all versions of each key is known.
 fn is_ordered(world: &World, graph: &Graph) -> bool {
     (0..world.keys.len()).all(|key| match &world.versions {
         None => {
@@ -202,7 +202,7 @@ fn is_ordered(world: &World, graph: &Graph) -> bool {
                 .filter_map(|element| world.txns.iter().position(|txn| is_of(txn, key, *element)))
                 .collect();
             writers.dedup();
-            // Those that are on no cycle together can be put in some order that closes none.
+            // Transactions that are on no common cycle can be put in some order that closes no cycle.
             let together = |nodes: &Vec<usize>| writers.iter().filter(|writer| nodes.contains(writer)).count() > 1;
             !graph.components().iter().any(together)
         }
@@ -227,7 +227,8 @@ fn is_of(txn: &Txn, key: Name, element: Name) -> bool {
     txn.kind != Kind::Fail && txn.mops.contains(&Mop::Write(key, element))
 }
 
-/// The versions that someone certainly left behind: whoever did was ok, or something that it wrote was read.
+/// Returns the versions that a transaction certainly left behind: the transaction was ok, or one of its writes was
+/// read.
 fn settled(world: &World, key: Name) -> Vec<Name> {
     let is_read = |(key, value): (Name, Name)| {
         let mut reads = world.txns.iter().filter(|txn| txn.is_ok()).flat_map(Txn::reads);
@@ -237,8 +238,8 @@ fn settled(world: &World, key: Name) -> Vec<Name> {
     written.filter(|(txn, _)| txn.is_ok() || txn.writes().any(is_read)).map(|(_, version)| version).collect()
 }
 
-/// Whether a transaction read a register once more, and then what it neither read first nor had written: edges come of
-/// first reads only, so this read may hide a cycle.
+/// Returns true if a transaction read a register again and saw a value that was neither its first read nor its own
+/// write. Edges are derived from first reads only, so such a read may hide a cycle.
 fn hides_reads(world: &World) -> bool {
     world.versions.is_some()
         && world.txns.iter().filter(|txn| txn.is_ok()).any(|txn| {

@@ -1,4 +1,4 @@
-//! Witnesses that lie: everything that can be changed about a true one.
+//! False witnesses: every change of one thing in a true witness.
 
 use super::Workload;
 use super::against::{certified, checker};
@@ -7,7 +7,7 @@ use super::lattice;
 use super::names::Names;
 use history_core::{Datum, History, OpKind, Step, Witness, WitnessOp};
 
-/// All witnesses that the checker gives for the cases: case, history, anomaly and witness.
+/// Calls `see` for each witness that the checker gives for the cases: case, history, anomaly and witness.
 fn each_witness(cases: &[Case], mut see: impl FnMut(&Case, &History, &str, &Witness)) {
     for case in cases {
         let history = History::parse(&edn(case.history)).expect(case.name);
@@ -20,7 +20,7 @@ fn each_witness(cases: &[Case], mut see: impl FnMut(&Case, &History, &str, &Witn
     }
 }
 
-/// The anomalies of which there are witnesses.
+/// Returns the anomalies that have witnesses.
 pub(crate) fn types(cases: &[Case]) -> Names {
     let mut types = Names::new();
     each_witness(cases, |_, _, anomaly, _| {
@@ -29,7 +29,7 @@ pub(crate) fn types(cases: &[Case]) -> Names {
     types
 }
 
-/// Certifies all witnesses that the checker gives; how many there are.
+/// Certifies all witnesses that the checker gives; returns their number.
 pub(crate) fn certify_all(cases: &[Case]) -> usize {
     let mut seen = 0;
     each_witness(cases, |case, history, anomaly, witness| {
@@ -39,13 +39,13 @@ pub(crate) fn certify_all(cases: &[Case]) -> usize {
     seen
 }
 
-/// Makes sure that no change to a witness is certified; how many changes there are.
+/// Asserts that no changed witness is certified; returns the number of changes.
 pub(crate) fn refuse_changed(cases: &[Case]) -> usize {
     let mut changes = 0;
     each_witness(cases, |case, history, anomaly, witness| {
         let write = if matches!(case.workload, Workload::ListAppend) { "append" } else { "w" };
         let mut all = changed(witness, write);
-        // The ops of this one only help to see it.
+        // The ops of this anomaly only illustrate it.
         all.retain(|(_, changed)| anomaly != "cyclic-versions" || changed.ops.len() >= witness.ops.len());
         for (change, changed) in all {
             let result = certified(history, &case.question(), anomaly, &changed);
@@ -56,7 +56,7 @@ pub(crate) fn refuse_changed(cases: &[Case]) -> usize {
     changes
 }
 
-/// Makes sure that no witness is certified for another type, save in these cases.
+/// Asserts that no witness is certified for another type, except in these cases.
 pub(crate) fn refuse_other_types(cases: &[Case], exceptions: &[&str]) {
     let types = types(cases);
     each_witness(cases, |case, history, anomaly, witness| {
@@ -67,7 +67,7 @@ pub(crate) fn refuse_other_types(cases: &[Case], exceptions: &[&str]) {
     });
 }
 
-/// Everything that can be changed about a witness one thing at a time, so that it proves nothing.
+/// Returns all changes of one thing in a witness after which it proves nothing.
 fn changed(witness: &Witness, write: &str) -> Vec<(String, Witness)> {
     let mut all: Vec<(String, Witness)> = Vec::new();
     let mut change = |what: String, how: &dyn Fn(&mut Witness)| {
@@ -128,7 +128,7 @@ fn mop(f: &str, value: i64) -> Datum {
     Datum::Vector(vec![Datum::keyword(f), Datum::keyword("x"), Datum::from(value)])
 }
 
-/// A cycle through the ops at these positions of a history without invocations.
+/// Makes a cycle through the ops at these positions of a history without invocations.
 pub(crate) fn cycle(history: &History, ops: &[usize], steps: &[(&str, &str, Datum, i64)]) -> Witness {
     let ops = ops.iter().map(|at| witness_op(history, *at)).collect::<Vec<_>>();
     let step = |(from, (relation, key, value, next)): (usize, &(&str, &str, Datum, i64))| {
@@ -146,7 +146,7 @@ pub(crate) fn witness_op(history: &History, at: usize) -> WitnessOp {
     WitnessOp { name: format!("T{at}"), index: op.index, process, kind: op.kind, time_ns: op.time, value }
 }
 
-/// The witness of a component of transactions with these indices, and more if it is larger.
+/// Makes the witness of a component of `size` transactions that lists these indices.
 pub(crate) fn component(txns: &[i64], size: i64) -> Witness {
     let scc = txns.iter().map(|txn| Datum::from(*txn)).collect();
     let facts = vec![("scc-size".into(), Datum::from(size)), ("scc".into(), Datum::Vector(scc))];

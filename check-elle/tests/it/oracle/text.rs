@@ -1,9 +1,9 @@
-//! Histories as text: the same ops in several spellings.
+//! Writes histories as text: the same ops in several formats.
 
 use super::messy::{Entry, Shown, Who};
 use std::fmt::Write;
 
-/// EDN, a map a line.
+/// Writes EDN, one map on each line.
 pub(crate) fn edn(ops: &[Entry]) -> String {
     let mut text = String::new();
     for (at, op) in ops.iter().enumerate() {
@@ -20,7 +20,7 @@ pub(crate) fn edn(ops: &[Entry]) -> String {
     text
 }
 
-/// EDN, in one vector of records, with fields in another order, and more of them, and comments.
+/// Writes EDN as one vector of records, with the fields in another order, additional fields, and comments.
 pub(crate) fn odd_edn(ops: &[Entry]) -> String {
     let mut text = String::from("; a history\n[");
     for (at, op) in ops.iter().enumerate() {
@@ -46,7 +46,7 @@ pub(crate) fn odd_edn(ops: &[Entry]) -> String {
     text + "]"
 }
 
-/// JSON Lines.
+/// Writes JSON Lines.
 pub(crate) fn json(ops: &[Entry]) -> String {
     let mut text = String::new();
     for (at, op) in ops.iter().enumerate() {
@@ -68,7 +68,7 @@ pub(crate) fn json(ops: &[Entry]) -> String {
     text
 }
 
-/// An index and a time: neither is the op's position.
+/// Returns an index and a time, both different from the op's position.
 fn place(at: usize) -> (usize, usize) {
     (3 * at + at % 2, 1000 * at + 7)
 }

@@ -1,6 +1,6 @@
-//! A history as the oracle sees it: transactions, in the order of their indices, with numbers for names.
+//! The oracle's form of a history: transactions in the order of their indices, with numbers for names.
 //!
-//! A register is seen as a list of what was written last: empty before all writes.
+//! The value of a register is a list of the last written element: empty before all writes.
 
 use super::Workload;
 use super::registers::{Sources, Versions};
@@ -12,7 +12,7 @@ pub(crate) type Name = usize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Ok,
-    /// Or still open at the end.
+    /// Also an op that is still open at the end.
     Info,
     Fail,
 }
@@ -21,13 +21,13 @@ pub(crate) enum Kind {
 pub(crate) enum Mop {
     /// An append, or a write.
     Write(Name, Name),
-    /// `None`: it is unknown what was read.
+    /// `None`: the result is unknown.
     Read(Name, Option<Vec<Name>>),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Txn {
-    /// Of the completion; of the invocation, if that is all there is.
+    /// The index of the completion; of the invocation, if there is no completion.
     pub(crate) index: u64,
     pub(crate) invoked: Option<u64>,
     pub(crate) process: Option<i64>,
@@ -38,19 +38,19 @@ pub(crate) struct Txn {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct World {
     pub(crate) txns: Vec<Txn>,
-    /// Keys, and where each is named in the history: EDN.
+    /// The EDN text of each key.
     pub(crate) keys: Vec<String>,
     pub(crate) elements: Vec<String>,
-    /// What is known of the versions of registers; `None` where keys are lists.
+    /// The known version orders of registers; `None` where keys are lists.
     pub(crate) versions: Option<Versions>,
-    /// Whether some op that may have happened says at neither end what it did.
+    /// Whether some op that may have happened has a value neither in its invocation nor in its completion.
     pub(crate) has_unsaid: bool,
     /// Whether some invocation has no process.
     pub(crate) has_nameless: bool,
 }
 
 impl Txn {
-    /// Whether it happened, for all that is known.
+    /// Returns true if the transaction may have happened.
     pub(crate) fn may_have_happened(&self) -> bool {
         self.kind != Kind::Fail
     }
@@ -59,19 +59,20 @@ impl Txn {
         self.kind == Kind::Ok
     }
 
-    /// Whether another transaction is of the same process and later.
+    /// Returns true if the other transaction is a later one of the same process.
     pub(crate) fn precedes_in_process(&self, other: &Txn) -> bool {
         let same = self.process.is_some() && self.process == other.process;
         self.is_ok() && other.may_have_happened() && same && self.index < other.index
     }
 
-    /// Whether it had completed when another was invoked. A process does one thing after another.
+    /// Returns true if the transaction had completed when the other was invoked. A process executes one transaction at
+    /// a time.
     pub(crate) fn precedes_in_time(&self, other: &Txn) -> bool {
         let in_time = self.is_ok() && other.invoked.is_some_and(|invoked| self.index < invoked);
         in_time || self.precedes_in_process(other)
     }
 
-    /// Its known reads: key and list.
+    /// Returns the known reads: key and list.
     pub(crate) fn reads(&self) -> impl Iterator<Item = (Name, &Vec<Name>)> {
         self.mops.iter().filter_map(|mop| match mop {
             Mop::Read(key, Some(list)) => Some((*key, list)),
@@ -79,7 +80,7 @@ impl Txn {
         })
     }
 
-    /// Its appends or writes: key and element.
+    /// Returns the appends or writes: key and element.
     pub(crate) fn writes(&self) -> impl Iterator<Item = (Name, Name)> {
         self.mops.iter().filter_map(|mop| match mop {
             Mop::Write(key, element) => Some((*key, *element)),
@@ -87,7 +88,7 @@ impl Txn {
         })
     }
 
-    /// What it read of a register, if that was the first thing it did to it and someone knows.
+    /// Returns what it read of a register, if its first micro-op on the register is a read with a known result.
     #[expect(clippy::option_option, reason = "a version may be nil")]
     pub(crate) fn external_read(&self, key: Name) -> Option<Option<Name>> {
         let is_of_key = |mop: &&Mop| matches!(mop, Mop::Write(k, _) | Mop::Read(k, _) if *k == key);
@@ -97,7 +98,7 @@ impl Txn {
         }
     }
 
-    /// What it wrote to a register last, if it may have happened.
+    /// Returns its last write to a register, if the transaction may have happened.
     pub(crate) fn external_write(&self, key: Name) -> Option<Name> {
         let last = self.writes().filter(|(k, _)| *k == key).last();
         last.map(|(_, element)| element).filter(|_| self.may_have_happened())
@@ -105,7 +106,7 @@ impl Txn {
 }
 
 impl World {
-    /// The transactions of a history, or why it has no verdict.
+    /// Returns the transactions of a history, or why it has no verdict.
     pub(crate) fn of(history: &History, workload: &Workload<'_>) -> Result<World, String> {
         match workload {
             Workload::ListAppend => World::read(history, false),
@@ -117,15 +118,15 @@ impl World {
         }
     }
 
-    /// Takes versions to be ordered as these sources say, whatever others said before.
+    /// Orders versions as these sources say, and discards earlier version orders.
     pub(crate) fn assume(&mut self, sources: &Sources<'_>) {
         self.versions = Some(Versions::of(self, sources));
     }
 
-    /// The transactions of a history of lists, or of registers of whose versions nothing is assumed.
+    /// Returns the transactions of a history of lists, or of registers without assumptions about their versions.
     pub(crate) fn read(history: &History, registers: bool) -> Result<World, String> {
         let mut world = World::default();
-        // Invocations by clients without a name: each may belong to any completion.
+        // Invocations by unnamed clients: each may belong to any completion.
         let mut nameless = Vec::new();
         for (at, op) in history.ops().enumerate() {
             let partner = history.partner(at);
@@ -142,7 +143,7 @@ impl World {
             world.has_unsaid |= kind != Kind::Fail && !is_said(at) && !partner.is_some_and(is_said);
             let process = if let Process::Client(number) = op.process { Some(number) } else { None };
             let invoked = partner.map(|partner| history.op(partner).index);
-            // Only what happened saw something.
+            // Only ok transactions have known reads.
             let saw = kind == Kind::Ok && !op.value.is_nil();
             let value = history.value(at);
             let mops = if registers { world.register_mops(value, saw)? } else { world.list_mops(value, saw)? };
@@ -169,17 +170,18 @@ impl World {
         Ok(world)
     }
 
-    /// What a transaction read, as far as relations between transactions go: keys and versions. Of a register only what
-    /// it read before it wrote, and that once.
+    /// Returns the keys and versions that a transaction read, as relations between transactions use them. For a
+    /// register only the first read, and only if it is before all writes.
     pub(crate) fn versions_read(&self, txn: &Txn) -> Vec<(Name, Option<Name>)> {
         match self.versions {
-            // Of elements that were never appended, or that failed, only those before them say on what they stand.
+            // Elements that were never appended, or whose append failed, are skipped: the version is the last element
+            // that may have been appended.
             None => txn.reads().map(|(key, list)| (key, last_possible(self, key, list))).collect(),
             Some(_) => (0..self.keys.len()).filter_map(|key| Some((key, txn.external_read(key)?))).collect(),
         }
     }
 
-    /// What it wrote, as far as they go: of a register only what it wrote last.
+    /// Returns what a transaction wrote, as relations use it: for a register only its last write.
     pub(crate) fn versions_written(&self, txn: &Txn) -> Vec<(Name, Name)> {
         match self.versions {
             None => txn.writes().collect(),
@@ -187,7 +189,7 @@ impl World {
         }
     }
 
-    /// What a write does to a key.
+    /// Applies a write to the state of a key.
     pub(crate) fn put(&self, state: &mut Vec<Name>, element: Name) {
         if self.versions.is_some() {
             state.clear();
@@ -228,8 +230,8 @@ impl World {
         Ok(mops)
     }
 
-    /// Gives each of several writes of one value a version of its own, unless someone read one of them: nobody can say
-    /// which.
+    /// Gives each of several writes of one value its own version. Fails if the value was read: the read may be of any
+    /// of these writes.
     fn part_double_writes(&mut self) -> Result<(), String> {
         let mut seen = Vec::new();
         let read: Vec<(Name, Name)> =
@@ -259,18 +261,18 @@ impl World {
         Ok(())
     }
 
-    /// Whether a transaction wrote an element that did not fail.
+    /// Returns true if the transaction that wrote an element may have happened.
     pub(crate) fn may_have_been_written(&self, key: Name, element: Name) -> bool {
         self.writer(key, element).is_some_and(|writer| self.txns[writer].may_have_happened())
     }
 
-    /// Whether some process did something of which it is not known when it was invoked: there is no real time then but
-    /// the order of processes.
+    /// Returns true if the invocation of some op of a process is unknown: then the real-time order is only the order of
+    /// processes.
     pub(crate) fn lacks_invocations(&self) -> bool {
         self.txns.iter().any(|txn| txn.may_have_happened() && txn.process.is_some() && txn.invoked.is_none())
     }
 
-    /// Who wrote an element, failed or not.
+    /// Returns the transaction that wrote an element, failed or not.
     pub(crate) fn writer(&self, key: Name, element: Name) -> Option<usize> {
         self.txns.iter().position(|txn| txn.writes().any(|write| write == (key, element)))
     }
@@ -280,7 +282,7 @@ fn last_possible(world: &World, key: Name, list: &[Name]) -> Option<Name> {
     list.iter().rev().copied().find(|element| world.may_have_been_written(key, *element))
 }
 
-/// The parts of a transaction's micro-ops.
+/// Returns the parts of a transaction's micro-ops.
 fn parts(value: Value<'_>) -> Result<Vec<[Value<'_>; 3]>, String> {
     if value.is_nil() {
         return Ok(Vec::new());

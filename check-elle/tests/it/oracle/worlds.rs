@@ -1,9 +1,9 @@
-//! Small worlds: every history of a few transactions on two keys, with everything that can be read, and some that
-//! cannot.
+//! Small worlds: every history of a few transactions on two keys, with every possible result of reads, and some
+//! impossible ones.
 //!
-//! What is omitted, because it changes nothing but names: the first micro-op is always of key x; elements are numbered
-//! in the order in which they stand; transactions are numbered in the order in which they were invoked (or completed,
-//! where there are no invocations).
+//! Histories that differ only in names are omitted: the first micro-op is always of key x; elements are numbered in the
+//! order of their writes; transactions are numbered in the order of their invocations (or of their completions, where
+//! there are no invocations).
 
 use super::choices::Choices;
 use std::fmt::Write;
@@ -11,20 +11,20 @@ use std::fmt::Write;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) txns: usize,
-    /// Micro-ops in a transaction, at the most.
+    /// The maximum of micro-ops in a transaction.
     pub(crate) mops_max: usize,
     pub(crate) fates: &'static [Fate],
     pub(crate) clocks: &'static [Clock],
     pub(crate) seen: Seen,
     pub(crate) kind: Kind,
-    /// How many clients there are, at the most; one whose op crashed continues as another process.
+    /// The maximum of clients; a client whose op crashed continues as another process.
     pub(crate) clients_max: usize,
 }
 
 pub(crate) const FATES: &[Fate] = &[Fate::Ok, Fate::Fail, Fate::Info, Fate::Open];
 pub(crate) const CLOCKS: &[Clock] = &[Clock::None, Clock::Some];
 
-/// What a key holds.
+/// The type of the value of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     List,
@@ -36,27 +36,28 @@ pub(crate) enum Kind {
 pub(crate) enum Fate {
     Ok,
     Fail,
-    /// With its reads unknown, or known.
+    /// The outcome is unknown; reads are unknown or known.
     Info,
-    /// Never.
+    /// The transaction never completes.
     Open,
 }
 
 /// Whether there are invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// Completions only, in every distribution over processes.
+    /// Completions only, distributed over processes in every way.
     None,
-    /// In every interleaving.
+    /// Invocations and completions, interleaved in every way.
     Some,
 }
 
-/// What reads may show.
+/// The results that reads may show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// All arrangements of all sets of elements that were appended to the key; nil, or one that was written to it.
+    /// For lists, all arrangements of all sets of elements that were appended to the key; for registers, nil or a value
+    /// that was written to it.
     Possible,
-    /// Also an element twice, and one that was never written.
+    /// Also a repeated element, and an element that was never written.
     Any,
 }
 
@@ -68,12 +69,12 @@ enum Mop {
 
 const KEYS: [&str; 2] = [":x", ":y"];
 
-/// The next history: EDN.
+/// Makes the next history, as EDN.
 pub(crate) fn history(choices: &mut Choices, size: &Size) -> String {
     let mut elements = 0;
     let txns: Vec<Vec<Mop>> = (0..size.txns).map(|txn| mops(choices, size, txn == 0, &mut elements)).collect();
     let clock = choices.of(size.clocks);
-    // Nothing is left of an open op where invocations are not recorded.
+    // Where invocations are not recorded, an open op leaves no trace.
     let fates: Vec<Fate> =
         size.fates.iter().copied().filter(|fate| clock == Clock::Some || *fate != Fate::Open).collect();
     let fates: Vec<Fate> = txns.iter().map(|_| choices.of(&fates)).collect();
@@ -103,7 +104,7 @@ struct Scribe<'a> {
     size: &'a Size,
     txns: &'a [Vec<Mop>],
     fates: &'a [Fate],
-    /// Of the transactions so far.
+    /// The processes of the transactions so far.
     processes: Vec<usize>,
     text: String,
 }
@@ -138,7 +139,7 @@ impl Scribe<'_> {
         }
     }
 
-    /// A process that is free, or a new one if not all clients are there yet.
+    /// Chooses a free process, or a new one if the maximum of clients is not reached.
     fn choose_process(&mut self, txn: usize, done: &[usize]) {
         let crashed = |at: &usize| matches!(self.fates[*at], Fate::Info | Fate::Open);
         let busy: Vec<usize> =
@@ -213,7 +214,7 @@ impl Scribe<'_> {
                 Seen::Any if list.len() < 2 => 2,
                 _ => 0,
             };
-            // Stop, or take one that is left, or one that cannot be.
+            // Stop, or take one of the remaining elements, or an impossible one.
             let choice = self.choices.pick(1 + left.len() + more);
             if choice == 0 {
                 return list;
@@ -228,5 +229,5 @@ impl Scribe<'_> {
     }
 }
 
-/// No transaction appends this.
+/// An element that no transaction appends.
 const NOBODY: u32 = 99;

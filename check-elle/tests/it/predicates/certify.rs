@@ -1,9 +1,9 @@
-//! Certifies witnesses of closed-predicate: each step and fact once more from the history, by definition, slowly and
-//! plainly. Nothing here is shared with the checker.
+//! Certifies witnesses of closed-predicate: derives each step and fact again from the history, directly by definition,
+//! without regard to speed. It shares no code with the checker.
 
 use history_core::{Datum, History, OpKind, Step, Witness};
 
-/// A transaction: its completion's (or lone invocation's) index and kind, the invocation's index, and its micro-ops.
+/// A transaction: index and kind of its completion (or of its lone invocation), index of its invocation, and micro-ops.
 #[derive(Debug)]
 struct Txn {
     index: u64,
@@ -48,7 +48,7 @@ fn transactions(history: &History) -> Vec<Txn> {
     txns
 }
 
-/// What a mutation leaves of a key, if a micro-op is one of this key.
+/// Returns what a mutation leaves of a key; `None` if the micro-op is not a mutation of this key.
 fn mutation(mop: &[Datum], key: &Datum) -> Option<Datum> {
     let value = match name(&mop[0]) {
         "delete" => Datum::Nil,
@@ -89,7 +89,7 @@ fn matches(predicate: &Datum, value: &Datum) -> bool {
     }
 }
 
-/// The transaction that creates the universe, if one does so before all others.
+/// Returns the transaction that creates the universe, if it completes before all others are invoked.
 fn creator(txns: &[Txn]) -> Option<usize> {
     let creator = txns.iter().position(|txn| txn.is_init && txn.kind == OpKind::Ok)?;
     let others = txns.iter().enumerate().filter(|(at, txn)| *at != creator && is_possible(txn));
@@ -100,18 +100,18 @@ fn base(txns: &[Txn], key: &Datum) -> Datum {
     creator(txns).and_then(|creator| last_mutation(&txns[creator], key)).unwrap_or(Datum::Nil)
 }
 
-/// What others may have left of a key, with who did.
+/// Returns the contents that other transactions may have left of a key, each with the index of its transaction.
 fn others<'a>(txns: &'a [Txn], reader: &'a Txn, key: &'a Datum) -> impl Iterator<Item = (u64, Datum)> + 'a {
     let creator = creator(txns);
     let all = txns.iter().enumerate().filter(move |(at, txn)| Some(*at) != creator && is_possible(txn));
     all.filter(|(_, txn)| txn.index != reader.index).filter_map(|(_, txn)| Some((txn.index, last_mutation(txn, key)?)))
 }
 
-/// A read: the micro-op, whether the key is not shown, and which contents fit.
+/// A read of a key: the micro-op, whether the key is not shown, and which contents fit.
 type Look<'a> = (&'a [Datum], bool, Box<dyn Fn(&Datum) -> bool + 'a>);
 
-/// Each read of a key that shows what others did: one before the transaction's own writes of it, or one that shows none
-/// of these, whenever they are.
+/// Returns each read of a key that shows the state left by other transactions: one before the transaction's own writes
+/// of the key, or a later one that fits none of these writes.
 fn looks<'a>(reader: &'a Txn, key: &'a Datum) -> impl Iterator<Item = Look<'a>> + 'a {
     let first = reader.mops.iter().position(|mop| mutation(mop, key).is_some()).unwrap_or(reader.mops.len());
     let is_own =
@@ -120,7 +120,7 @@ fn looks<'a>(reader: &'a Txn, key: &'a Datum) -> impl Iterator<Item = Look<'a>> 
     looks_in(&reader.mops[..first], key).chain(behind)
 }
 
-/// Each read of a key in these micro-ops: the micro-op, and which contents it may have been of.
+/// Returns each read of a key in these micro-ops: the micro-op, and which contents fit.
 fn looks_in<'a>(mops: &'a [Vec<Datum>], key: &'a Datum) -> impl Iterator<Item = Look<'a>> + 'a {
     mops.iter().filter_map(move |mop| {
         if name(&mop[0]) == "r" && mop[1] == *key {
@@ -141,12 +141,12 @@ fn looks_in<'a>(mops: &'a [Vec<Datum>], key: &'a Datum) -> impl Iterator<Item = 
     })
 }
 
-/// Whether all of a transaction's ops in a witness are those of the history.
+/// Certifies a witness: its steps and facts must follow from the history.
 pub(super) fn certify(history: &History, anomaly: &str, witness: &Witness) -> Result<(), String> {
     let txns = transactions(history);
     let find = |index: u64| txns.iter().find(|txn| txn.index == index).ok_or(format!("no transaction {index}"));
     let ops: Vec<&Txn> = witness.ops.iter().map(|op| find(op.index)).collect::<Result<_, _>>()?;
-    // A derivation, which says what would be a cycle otherwise, is certified with those of registers.
+    // A derivation explains which cycle would exist otherwise; the certification of registers covers it.
     if witness.facts.iter().any(|(name, _)| name == "derivation") {
         return Ok(());
     }
@@ -154,7 +154,7 @@ pub(super) fn certify(history: &History, anomaly: &str, witness: &Witness) -> Re
         return cycle(&txns, &ops, anomaly, witness);
     }
     if witness.facts.iter().any(|(name, _)| name == "scc") {
-        // That a component exists follows from a cycle in it.
+        // A separate witness of a cycle in the component proves that the component exists.
         return Ok(());
     }
     let fact = |name: &str| {
@@ -201,7 +201,7 @@ pub(super) fn certify(history: &History, anomaly: &str, witness: &Witness) -> Re
     if holds { Ok(()) } else { Err(format!("it does not show {anomaly}: {witness:?}")) }
 }
 
-/// Whether some read of a key does not fit what the transaction wrote, or saw as a value, before.
+/// Returns true if some read of a key does not fit what the transaction wrote, or saw as a value, before.
 fn internal(reader: &Txn, key: &Datum) -> bool {
     let mut known: Option<Datum> = None;
     for mop in &reader.mops {
@@ -258,7 +258,7 @@ fn is_step(txns: &[Txn], from: &Txn, to: &Txn, step: &Step) -> bool {
     let reads = |reader: &Txn, hidden: bool, version: &Datum| {
         let others: Vec<Datum> = others(txns, reader, &key).map(|(_, value)| value).collect();
         looks(reader, &key).any(|(_, is_hidden, fits)| {
-            // Of all contents that it may have been of, this is the only one.
+            // Exactly one of the possible contents fits the read.
             let all = std::iter::once(base(txns, &key)).chain(others.iter().cloned());
             let fitting: Vec<Datum> = all.filter(|value| fits(value)).collect();
             is_hidden == hidden && fitting.len() == 1 && fitting[0] == *version

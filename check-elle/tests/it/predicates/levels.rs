@@ -1,14 +1,14 @@
-//! Levels by their axioms, for small worlds with predicate reads: is there a choice of the versions that were read, and
-//! an order of commits, that obeys them? All are tried.
+//! Judges levels by their axioms, for small worlds with predicate reads: is there a choice of the versions that were
+//! read, and a commit order, that obeys the axioms? All choices and orders are tried.
 //!
-//! The universe is created before all others, and there is nothing before it: its transaction is visible to each read.
+//! The universe is created before all other transactions and nothing precedes it: its creation is visible to each read.
 
 use super::world::{Fate, KEYS, Mop, Txn, World};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     ReadCommitted,
-    /// With whether a predicate read may see one key of a transaction and miss another one.
+    /// `in_part`: whether a predicate read may see one key of a transaction and miss another one.
     MonotonicAtomicView {
         in_part: bool,
     },
@@ -21,10 +21,10 @@ pub(super) enum Level {
     },
 }
 
-/// Who wrote a version: a transaction, or who created the universe.
+/// The writer of a version: a transaction, or `None` for the creation of the universe.
 type Writer = Option<usize>;
 
-/// A read of a key: the micro-op, and from whom.
+/// A read of a key: the micro-op, and the writer of the version.
 #[derive(Clone, Copy)]
 struct Read {
     position: usize,
@@ -32,17 +32,17 @@ struct Read {
     writer: Writer,
 }
 
-/// A read whose writer is not chosen: the reader, the micro-op, the key, and whom it may have seen.
+/// A read whose writer is not chosen yet: the reader, the micro-op, the key, and the possible writers.
 type Open = (usize, usize, usize, Vec<Writer>);
 
-/// Who has happened, and whom each one's reads saw.
+/// The transactions that happened, and the chosen writers of their reads.
 struct Execution<'w> {
     world: &'w World,
     happened: Vec<bool>,
     reads: Vec<Vec<Read>>,
 }
 
-/// Whether some choice of versions and some order obey a level.
+/// Returns true if some choice of versions and some order obey a level.
 pub(super) fn holds(world: &World, level: Level) -> bool {
     let optional: Vec<usize> = (0..world.txns.len()).filter(|at| world.txns[*at].fate == Fate::Info).collect();
     (0..1_usize << optional.len()).any(|chosen| {
@@ -60,7 +60,8 @@ pub(super) fn holds(world: &World, level: Level) -> bool {
 }
 
 impl Execution<'_> {
-    /// The reads of what others wrote, each with whom it may have seen; `None` if one contradicts its own writes.
+    /// Returns the reads of other transactions' writes, each with its possible writers; `None` if a read contradicts
+    /// its own transaction's writes.
     fn open_reads(&self, level: Level) -> Option<Vec<Open>> {
         let mut open = Vec::new();
         for (at, txn) in self.world.txns.iter().enumerate().filter(|(_, txn)| txn.fate == Fate::Ok) {
@@ -83,8 +84,9 @@ impl Execution<'_> {
                         continue;
                     }
                     if let Some(own) = written(&txn.mops[..position], key) {
-                        // Elle's table lets a read contradict its own transaction's writes there. It then shows what
-                        // others did, unless it is what the transaction itself wrote at another time.
+                        // Elle's table allows a read to contradict its own transaction's writes at read committed. The
+                        // read then shows another transaction's write, unless the transaction itself wrote this value
+                        // at another time.
                         (fits(own) || level == Level::ReadCommitted).then_some(())?;
                         let wrote =
                             |mop: &Mop| matches!(mop, Mop::Mutate(other, value) if *other == key && fits(*value));
@@ -120,7 +122,7 @@ impl Execution<'_> {
         orders(&txns).iter().any(|order| self.obeys(order, level))
     }
 
-    /// Whether one is known to be before another.
+    /// Returns true if one transaction is known to precede another.
     fn is_known(&self, a: usize, b: usize, level: Level) -> bool {
         let (first, second) = (&self.world.txns[a], &self.world.txns[b]);
         let by_time = level == Level::Snapshot { by_time: true } && is_over(first, second);
@@ -166,7 +168,7 @@ impl Execution<'_> {
     }
 }
 
-/// What is written to a key in the end, if anything: a value, or a deletion.
+/// Returns the final write to a key, if there is any: a value, or a deletion.
 #[expect(clippy::option_option, reason = "nothing written is not a deletion")]
 fn written(mops: &[Mop], key: usize) -> Option<Option<i64>> {
     mops.iter().rev().find_map(|mop| match mop {
@@ -179,7 +181,7 @@ fn is_over(first: &Txn, second: &Txn) -> bool {
     first.fate == Fate::Ok && first.round < second.round
 }
 
-/// Whether a chain of steps leads from one to another.
+/// Returns true if a chain of steps leads from one transaction to another.
 fn leads(txns: &[usize], from: usize, to: usize, step: &dyn Fn(usize, usize) -> bool) -> bool {
     let mut reached = vec![from];
     let mut at = 0;

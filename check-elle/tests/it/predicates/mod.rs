@@ -1,4 +1,4 @@
-//! closed-predicate: Elle's cases in our words, and small worlds judged by trying all orders.
+//! Tests of closed-predicate: Elle's cases in histcheck's format, and small worlds judged by trying all orders.
 
 mod certify;
 mod levels;
@@ -24,7 +24,7 @@ fn judge(level: &str, text: &str) -> Report {
     report
 }
 
-/// Concurrent transactions after `init`, if it is given, each by its micro-ops.
+/// Makes a history of concurrent transactions, each given by its micro-ops, after `init` if that is not empty.
 fn concurrent(init: &str, txns: &[&str]) -> String {
     let mut text = String::new();
     if !init.is_empty() {
@@ -117,8 +117,8 @@ fn what_cycles_do_not_show_is_found_on_its_own() {
     assert!(types(&judge("read-committed", failed)).contains(&"G1a"));
 }
 
-/// Read committed allows a read that contradicts the writes of its own transaction, but not that it shows what others
-/// did not leave.
+/// Read committed allows a read that contradicts the writes of its own transaction, but not one that shows a state that
+/// no other transaction left.
 #[test]
 fn a_read_behind_its_own_write_shows_what_others_did() {
     let failed = |read: &str| {
@@ -142,10 +142,10 @@ fn a_read_behind_its_own_write_shows_what_others_did() {
         assert_eq!(report.verdict, Verdict::Invalid, "{txns:?}");
         assert!(types(&report).contains(&expected), "{txns:?}: {report:#?}");
     }
-    // It was not there, though it always was; nobody forbids that by name.
+    // The key was read as missing although it always existed; no anomaly has a name for that.
     let early = judge("read-committed", &concurrent("{:x 2}", &["[[:w :x 3] [:r :x nil]]"]));
     assert_eq!(early.verdict, Verdict::Unknown, "{early:#?}");
-    // What it wrote itself at another time is no one else's.
+    // A value that the transaction itself wrote at another time comes from no other transaction.
     let own = concurrent("", &["[[:insert :x 1] [:w :x 2] [:r :x 1]]", "[[:r :x 2]]"]);
     assert_eq!(judge("read-committed", &own).verdict, Verdict::Valid);
     assert_eq!(types(&judge("serializable", &own)), ["internal"]);
@@ -175,7 +175,7 @@ fn monotonic_atomic_view_is_about_the_order_of_reads() {
         ("[[:r :b nil] [:rp :true {:a 1, :b 1}]]", Verdict::Valid),
         ("[[:rp :true {:b 1, :a 1}] [:r :a nil]]", Verdict::Invalid),
         ("[[:rp :true {}] [:rp :true {:b 1, :a 1}]]", Verdict::Valid),
-        // Whether one predicate read may see a part, no definition says.
+        // No definition says whether one predicate read may see a part of a transaction.
         ("[[:rp :true {:b 1}]]", Verdict::Unknown),
         ("[[:rp :true {:a 1}]]", Verdict::Unknown),
         ("[[:rp :true {:a 1}] [:r :b nil]]", Verdict::Invalid),
@@ -202,7 +202,7 @@ fn an_axiom_that_only_predicate_reads_break_leaves_repeatable_read_unknown() {
     assert!(!report.not.iter().chain(&report.also_not).any(|level| level == "repeatable-read"), "{report:?}");
 }
 
-/// What cannot be seen of a universe that was created before all: levels by what the history of it is to them.
+/// Reads of a state that a universe created before all other transactions never had, judged at each level.
 #[test]
 fn what_no_transaction_left_is_seen_at_no_level_above_monotonic_atomic_view() {
     let failed = |mops: &str, reads: &str| {
@@ -262,7 +262,7 @@ fn what_is_in_the_wrong_form_is_not_valid() {
     wrong("", "[[:rp :true {}]]", "No op contains a micro-op");
     wrong("", "[[:rp :true {}] [:r :x nil]]", "No transaction is related to another");
     wrong("{:x 0}", "[[:w :x 1]]", "No ok transaction read");
-    // The universe created late, and two writers in no known order.
+    // The universe is created late, and two writers have no known order.
     let late = "{:process 0, :type :ok, :f :txn, :value [[:rp :true {}]]} {:process 1, :type :ok, :f :init, :value {:x 0}}
         {:process 1, :type :ok, :f :txn, :value [[:w :x 1]]} {:process 2, :type :ok, :f :txn, :value [[:rp [:= 0] {}]]}";
     assert_eq!(judge("serializable", late).verdict, Verdict::Unknown);
@@ -297,7 +297,7 @@ fn values_too_many_for_the_budget_leave_the_verdict_unknown() {
     assert!(report.notes.iter().any(|note| note.contains("not all reads were compared")), "{:?}", report.notes);
 }
 
-/// Judges worlds made from seeds; what the checker says must be what trying all orders says.
+/// Judges worlds made from seeds; the checker's verdict must be the result of trying all orders.
 fn compare(seeds: std::ops::Range<u64>, mutations_max: usize) -> [usize; 3] {
     let mut counts = [0; 3];
     for seed in seeds {
@@ -323,7 +323,8 @@ fn compare(seeds: std::ops::Range<u64>, mutations_max: usize) -> [usize; 3] {
     counts
 }
 
-/// Levels by their names, and by their axioms if the verdict is to be true, and if it is to be false.
+/// Levels by their names; each with the level that must be obeyed for a valid verdict, and the one for an invalid
+/// verdict.
 const LEVELS: &[(&str, Level, Level)] = &[
     ("read-committed", Level::ReadCommitted, Level::ReadCommitted),
     (
@@ -340,7 +341,7 @@ const LEVELS: &[(&str, Level, Level)] = &[
     ("strong-snapshot-isolation", Level::Snapshot { by_time: true }, Level::Snapshot { by_time: true }),
 ];
 
-/// As [`compare`], for levels below serializable.
+/// Like [`compare`], for levels below serializable.
 fn compare_levels(seeds: std::ops::Range<u64>, mutations_max: usize) -> Vec<[usize; 3]> {
     let mut counts = vec![[0; 3]; LEVELS.len()];
     for seed in seeds {
@@ -355,7 +356,7 @@ fn compare_levels(seeds: std::ops::Range<u64>, mutations_max: usize) -> Vec<[usi
                     assert!(!levels::holds(&world, *if_false), "{level}, seed {seed}: holds, {found:?}\n{text}");
                 }
                 Verdict::Unknown if mutations_max > 1 || !world.has_evidence() || !found.is_empty() => {}
-                // What contradicts `init` leaves only the two lowest levels in doubt.
+                // Reads that contradict `init` leave only the two weakest levels unknown.
                 Verdict::Unknown => assert!(at < 2, "{level}, seed {seed}: {:?}\n{text}", report.notes),
             }
             counts[at][report.verdict as usize] += 1;

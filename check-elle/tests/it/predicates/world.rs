@@ -1,4 +1,4 @@
-//! Small worlds of transactions with predicate reads, by seed, and whether some order explains them: by trying all.
+//! Small worlds of transactions with predicate reads, made from a seed, and a search of all orders for an explanation.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ pub(super) enum Mop {
     /// `None`: a deletion.
     Mutate(usize, Option<i64>),
     Read(usize, Option<i64>),
-    /// What it showed of each key.
+    /// The value that it showed of each key.
     Select(Predicate, [Option<i64>; KEYS]),
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Fate {
 pub(super) struct Txn {
     pub(super) mops: Vec<Mop>,
     pub(super) fate: Fate,
-    /// Transactions of an earlier round are over when this one begins.
+    /// The transactions of earlier rounds have completed when this round begins.
     pub(super) round: usize,
 }
 
@@ -51,7 +51,7 @@ impl Predicate {
     }
 }
 
-/// Numbers from a seed: `splitmix64`.
+/// Random numbers from a seed: `splitmix64`.
 struct Random(u64);
 
 impl Random {
@@ -65,7 +65,7 @@ impl Random {
 }
 
 impl World {
-    /// A world in which each key is mutated so often at the most. Reads mostly show versions that there are.
+    /// Makes a world in which each key has at most `mutations_max` mutations. Reads usually show versions that exist.
     pub(super) fn new(seed: u64, mutations_max: usize) -> World {
         let mut random = Random(seed);
         let init = std::array::from_fn(|_| [None, Some(0), Some(1)][random.below(3)]);
@@ -80,7 +80,7 @@ impl World {
                     left[key] -= 1;
                     return Mop::Mutate(key, [None, Some(0), Some(1), Some(2)][random.below(4)]);
                 }
-                // What is shown is filled in when all versions are known.
+                // The results of reads are filled in when all versions are known.
                 if random.below(2) == 0 {
                     return Mop::Read(key, None);
                 }
@@ -118,7 +118,7 @@ impl World {
         }
     }
 
-    /// What a key held first, and all that was ever written to it.
+    /// Returns the initial value of a key and all values ever written to it.
     fn versions(&self, key: usize) -> Vec<Option<i64>> {
         let written = self.txns.iter().flat_map(|txn| &txn.mops).filter_map(move |mop| match mop {
             Mop::Mutate(own, value) if *own == key => Some(*value),
@@ -127,7 +127,7 @@ impl World {
         std::iter::once(self.init[key]).chain(written).collect()
     }
 
-    /// Whether some read could have been wrong.
+    /// Returns true if some read could have been wrong.
     pub(super) fn has_evidence(&self) -> bool {
         let is_written = |key: usize| self.init[key].is_some() || self.versions(key).len() > 1;
         let is_evidence = |mop: &Mop| match mop {
@@ -138,8 +138,8 @@ impl World {
         self.txns.iter().any(|txn| txn.fate == Fate::Ok && txn.mops.iter().any(is_evidence))
     }
 
-    /// Whether some order of all that is ok, and some of what may have happened, shows what was read. With `by_time`
-    /// one that agrees with real time.
+    /// Returns true if some order of all ok transactions, and some of those that may have happened, explains the reads.
+    /// With `by_time` the order must agree with real time.
     pub(super) fn is_serializable(&self, by_time: bool) -> bool {
         self.extends(self.init, &mut Vec::new(), by_time)
     }
@@ -168,7 +168,7 @@ impl World {
         false
     }
 
-    /// As a history: the universe, and then the transactions of each round at once.
+    /// Writes the world as a history: first the universe, then the transactions of each round concurrently.
     pub(super) fn text(&self) -> String {
         let name = |key: usize| ["x", "y"][key];
         let value = |value: &Option<i64>| value.map_or("nil".to_owned(), |value| value.to_string());
@@ -219,8 +219,8 @@ impl World {
     }
 }
 
-/// The state after a transaction, if its reads show the state before it and its own writes. What one read that may not
-/// have happened does not count.
+/// Returns the state after a transaction, if its reads show the state before it and its own writes. The reads of a
+/// transaction that may not have happened are ignored.
 fn apply(mut state: [Option<i64>; KEYS], txn: &Txn) -> Option<[Option<i64>; KEYS]> {
     for mop in &txn.mops {
         match mop {
