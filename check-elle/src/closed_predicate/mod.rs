@@ -119,7 +119,7 @@ pub struct ClosedPredicate {
 impl Default for ClosedPredicate {
     /// Expects strict serializability.
     fn default() -> ClosedPredicate {
-        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, exact } = Expected::default();
+        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, exact, .. } = Expected::default();
         ClosedPredicate { consistency_models: models, anomalies, garbage_reads_allowed, witnesses_max, exact }
     }
 }
@@ -151,6 +151,7 @@ impl Checker for ClosedPredicate {
             garbage_reads_allowed: self.garbage_reads_allowed,
             witnesses_max: self.witnesses_max,
             exact: self.exact,
+            ..Expected::default()
         };
         Ok(Box::new(TxnRun::new(PredicateRun::new(expected.with_options(options)?))))
     }

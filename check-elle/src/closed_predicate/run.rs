@@ -7,6 +7,7 @@ use super::predicate::Predicate;
 use crate::ids::{KeyId, TxnId};
 use crate::txn::expected::Expected;
 use crate::txn::fold::{Malformed, Workload};
+use crate::txn::retries::Claim;
 use crate::txn::{Txns, mop};
 use history_core::hash::HashSet;
 use history_core::{Budget, Interner, Op, OpKind, Value};
@@ -143,8 +144,8 @@ impl Workload for PredicateRun {
         matches!(mop, Mop::Mutate { .. })
     }
 
-    fn claim(&mut self, mops: &[Mop], completes: bool) -> Result<(), String> {
-        for mop in mops.iter().filter(|_| completes) {
+    fn claim(&mut self, mops: &[Mop], claim: Claim) -> Result<(), String> {
+        for mop in mops.iter().filter(|_| claim.completes) {
             if let Mop::Mutate { key, code, .. } = mop {
                 self.completed.insert((*key, *code));
             }

@@ -69,7 +69,7 @@ pub struct ListAppend {
 impl Default for ListAppend {
     /// Expects strict serializability.
     fn default() -> ListAppend {
-        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, exact } = Expected::default();
+        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, exact, .. } = Expected::default();
         ListAppend { consistency_models: models, anomalies, garbage_reads_allowed, witnesses_max, exact }
     }
 }
@@ -151,6 +151,7 @@ impl ListAppend {
             garbage_reads_allowed: self.garbage_reads_allowed,
             witnesses_max: self.witnesses_max,
             exact: self.exact,
+            ..Expected::default()
         }
     }
 }

@@ -7,6 +7,7 @@ use super::within::{Findings, Within};
 use crate::ids::{ElemId, KeyId, TxnId};
 use crate::txn::expected::Expected;
 use crate::txn::fold::{Malformed, Workload};
+use crate::txn::retries::{self, Claim, Doubted, MayRetry, Retry};
 use crate::txn::{Txns, mop};
 use history_core::cast::Cast as _;
 use history_core::{Budget, Interner, OpKind, Value};
@@ -20,11 +21,15 @@ pub(crate) struct ListAppendRun {
     within: Within,
     found: Findings,
     codes: Vec<i64>,
+    trusts_retries: bool,
+    retries: Vec<Retry<ElemId>>,
 }
 
 impl ListAppendRun {
     pub(crate) fn new(expected: Expected) -> ListAppendRun {
         ListAppendRun {
+            trusts_retries: retries::are_trusted(&expected),
+            retries: Vec::new(),
             expected,
             interner: Interner::default(),
             states: States::default(),
@@ -58,6 +63,13 @@ impl ListAppendRun {
         self.leave_out(mop);
         let (key, value) = self.names(elem);
         format!("{value} is appended to key {key} a second time")
+    }
+
+    /// Returns true if an op appends an element that only a failed transaction appended before.
+    #[inline]
+    fn is_retry(&self, elem: ElemId, again: ElemFlags, may: MayRetry) -> bool {
+        let flags = self.states.elem[elem.at()].flags;
+        flags.has(again) && flags.has(ElemFlags::FAILED) && self.trusts_retries && may.given(flags.has(ElemFlags::SEEN))
     }
 
     fn names(&self, elem: ElemId) -> (String, String) {
@@ -106,11 +118,16 @@ impl Workload for ListAppendRun {
     }
 
     /// Rejects elements that were appended before: without unique elements there is no version order.
-    fn claim(&mut self, mops: &[Mop], completes: bool) -> Result<(), String> {
-        let as_what = if completes { ElemFlags::COMPLETED } else { ElemFlags::INVOKED };
+    fn claim(&mut self, mops: &[Mop], claim: Claim) -> Result<(), String> {
+        let as_what = if claim.completes { ElemFlags::COMPLETED } else { ElemFlags::INVOKED };
         let mut claimed = Ok(());
         for mop in mops {
             let What::Write(id) = mop.what() else { continue };
+            if self.is_retry(id, as_what, claim.may_retry) {
+                let failed = self.states.elem[id.at()].writer;
+                let own = self.states.part(id);
+                self.retries.push(Retry { failed, shared: id, own });
+            }
             let elem = &mut self.states.elem[id.at()];
             if elem.flags.has(as_what) {
                 // Each such append omits its key, not only the first.
@@ -140,6 +157,10 @@ impl Workload for ListAppendRun {
 
     /// Removes omitted keys from the micro-ops and from the findings.
     fn settle(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
+        for Retry { failed, shared, own } in &self.retries {
+            let is_shared = |mop: Mop| matches!(mop.what(), What::Write(elem) if elem == *shared);
+            txns.replace_mops_of(*failed, |mop| if is_shared(mop) { Mop::write(mop.key, *own) } else { mop });
+        }
         let is_left_out = |key: KeyId| self.states.key[key.at()].left_out;
         if !self.states.key.iter().any(|key| key.left_out) {
             return None;
@@ -172,6 +193,18 @@ impl Workload for ListAppendRun {
             }
         }
         self.within.look(&mut self.states, kind, txn, mops, &mut self.found);
+    }
+
+    fn doubted(&self, txns: &Txns<Mop>) -> Option<Doubted> {
+        let is_doubtful = |id: ElemId| {
+            let elem = &self.states.elem[id.at()];
+            let is_judged = !self.states.key[elem.key.at()].left_out;
+            is_judged && elem.flags.has(ElemFlags::SEEN) && self.states.is_written(id, txns)
+        };
+        Doubted::of(&self.retries, txns, is_doubtful, |id| {
+            let (key, value) = self.names(id);
+            (key, value, self.states.elem[id.at()].writer)
+        })
     }
 
     fn known(self, txns: Txns<Mop>, writes_known: bool, _: &Budget) -> (Lists, Expected) {

@@ -136,6 +136,18 @@ impl States {
         id
     }
 
+    /// Gives an element that a failed transaction appended, and that no read shows, to a later one. What the failed
+    /// transaction appended is another element from now on, with the same name; it is returned.
+    #[cold]
+    pub(crate) fn part(&mut self, elem: ElemId) -> ElemId {
+        let own = ElemId::new(self.elem.len());
+        let shared = &mut self.elem[elem.at()];
+        let failed = *shared;
+        (shared.writer, shared.flags) = (TxnId::NONE, ElemFlags::default());
+        self.elem.push(failed);
+        own
+    }
+
     /// The state of a key that holds this list. O(length), by one comparison of slices if the list is on the trunk.
     #[inline]
     pub(crate) fn state_id(&mut self, key: KeyId, list: &[i64]) -> StateId {

@@ -95,7 +95,7 @@ pub struct RwRegister {
 impl Default for RwRegister {
     /// Strict serializability, without assumptions.
     fn default() -> RwRegister {
-        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, exact } = Expected::default();
+        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, exact, .. } = Expected::default();
         RwRegister {
             consistency_models: models,
             anomalies,
@@ -260,6 +260,7 @@ impl RwRegister {
             garbage_reads_allowed: self.garbage_reads_allowed,
             witnesses_max: self.witnesses_max,
             exact: self.exact,
+            ..Expected::default()
         }
     }
 

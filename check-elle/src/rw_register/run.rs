@@ -10,6 +10,7 @@ use super::within::{Findings, Repeated, Within};
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::txn::expected::Expected;
 use crate::txn::fold::{Malformed, Workload};
+use crate::txn::retries::{self, Claim, Doubted, Retry};
 use crate::txn::{Txns, mop};
 use history_core::cast::Cast as _;
 use history_core::{Budget, Datum, Interner, OpKind, Value};
@@ -26,6 +27,7 @@ pub(crate) struct RwRegisterRun {
     within: Within,
     found: Findings,
     is_share: bool,
+    trusts_retries: bool,
 }
 
 impl RwRegisterRun {
@@ -34,6 +36,7 @@ impl RwRegisterRun {
         // A value that is too large for any history does not occur in this one.
         let initial = initial.with_value(|value| interner.code(value)).unwrap_or(Interner::NIL);
         RwRegisterRun {
+            trusts_retries: retries::are_trusted(&expected),
             expected,
             sources,
             interner,
@@ -134,12 +137,15 @@ impl Workload for RwRegisterRun {
     }
 
     #[inline]
-    fn claim(&mut self, mops: &[Mop], completes: bool) -> Result<(), String> {
-        if completes {
-            for mop in mops {
-                if let What::Write(version) = mop.what() {
-                    self.versions.version[version.at()].flags.add(Flags::COMPLETED);
-                }
+    fn claim(&mut self, mops: &[Mop], claim: Claim) -> Result<(), String> {
+        for mop in mops {
+            let What::Write(version) = mop.what() else { continue };
+            let flags = &mut self.versions.version[version.at()].flags;
+            if claim.completes {
+                flags.add(Flags::COMPLETED);
+            }
+            if flags.has(Flags::FAILED) && self.trusts_retries && claim.may_retry.given(flags.has(Flags::SEEN)) {
+                flags.add(Flags::RETRIED);
             }
         }
         Ok(())
@@ -160,6 +166,10 @@ impl Workload for RwRegisterRun {
 
     /// Removes omitted keys from the micro-ops and from the findings.
     fn settle(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
+        for Retry { failed, shared, own } in &self.found.retries {
+            let is_shared = |mop: Mop| matches!(mop.what(), What::Write(version) if version == *shared);
+            txns.replace_mops_of(*failed, |mop| if is_shared(mop) { Mop::write(mop.key, *own) } else { mop });
+        }
         let doubted: Vec<bool> = self.versions.key.iter().map(|key| key.left_out).collect();
         let malformed = self.part_repeated(txns);
         if !self.versions.key.iter().any(|key| key.left_out) {
@@ -184,6 +194,19 @@ impl Workload for RwRegisterRun {
     #[inline]
     fn enter(&mut self, txn: TxnId, kind: OpKind, mops: &[Mop]) {
         self.within.look(&mut self.versions, kind, txn, mops, &mut self.found);
+    }
+
+    fn doubted(&self, txns: &Txns<Mop>) -> Option<Doubted> {
+        let is_doubtful = |id: VersionId| {
+            let Version { key, writer, flags, .. } = self.versions.version[id.at()];
+            let is_judged = !self.versions.key[key.at()].left_out;
+            is_judged && flags.has(Flags::SEEN) && writer != TxnId::NONE && txns.is_possible(writer)
+        };
+        Doubted::of(&self.found.retries, txns, is_doubtful, |id| {
+            let Version { key, code, writer, .. } = self.versions.version[id.at()];
+            let [key, value] = [self.versions.key[key.at()].code, code].map(|code| self.interner.datum(code));
+            (key.to_string(), value.to_string(), writer)
+        })
     }
 
     fn known(self, txns: Txns<Mop>, writes_known: bool, budget: &Budget) -> (Registers, Expected) {

@@ -46,6 +46,10 @@ impl Flags {
     pub(crate) const FAILED: Flags = Flags(4);
     /// An `ok` transaction read it.
     pub(crate) const SEEN: Flags = Flags(8);
+    /// A transaction writes it again after that.
+    pub(crate) const RETRIED: Flags = Flags(16);
+    /// Those that depend on which transaction wrote it.
+    const OF_WRITER: Flags = Flags(Flags::INTERMEDIATE.0 | Flags::FAILED.0 | Flags::RETRIED.0);
 
     #[inline]
     pub(crate) fn has(self, other: Flags) -> bool {
@@ -55,6 +59,10 @@ impl Flags {
     #[inline]
     pub(crate) fn add(&mut self, other: Flags) {
         self.0 |= other.0;
+    }
+
+    fn remove(&mut self, other: Flags) {
+        self.0 &= !other.0;
     }
 }
 
@@ -93,6 +101,19 @@ impl Versions {
     pub(crate) fn another(&mut self, version: VersionId) -> VersionId {
         let Version { key, code, .. } = self.version[version.at()];
         self.push(key, code)
+    }
+
+    /// Gives a version that a failed transaction wrote, and that is written again, to a later one. What the failed
+    /// transaction wrote is another version from now on, with the same value; it is returned.
+    #[cold]
+    pub(crate) fn part(&mut self, version: VersionId) -> VersionId {
+        let own = self.another(version);
+        let shared = &mut self.version[version.at()];
+        let failed = std::mem::replace(shared, Version { writer: TxnId::NONE, ..*shared });
+        shared.flags.remove(Flags::OF_WRITER);
+        self.version[own.at()] = Version { reader: TxnId::NONE, ..failed };
+        self.version[own.at()].flags.remove(Flags::SEEN);
+        own
     }
 
     /// Whether two versions of a key have different values.

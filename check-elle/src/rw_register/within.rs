@@ -3,6 +3,7 @@
 use super::mop::{Mop, What};
 use super::versions::{Flags, Versions};
 use crate::ids::{KeyId, TxnId, VersionId};
+use crate::txn::retries::Retry;
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
@@ -59,6 +60,8 @@ pub(crate) struct Findings {
     pub(crate) future_reads: Vec<(TxnId, u32)>,
     /// Writes of values that were written to the key before.
     pub(crate) repeated: Vec<Repeated>,
+    /// Writes of values that only failed transactions wrote before.
+    pub(crate) retries: Vec<Retry<VersionId>>,
 }
 
 /// A write of a value that was written to the key before.
@@ -131,6 +134,11 @@ impl Within {
                 What::Write(written) => {
                     let is_new = versions.version[written.at()].writer == TxnId::NONE && !versions.is_initial(written);
                     let version = if is_new {
+                        written
+                    } else if versions.version[written.at()].flags.has(Flags::RETRIED) {
+                        let failed = versions.version[written.at()].writer;
+                        let own = versions.part(written);
+                        found.retries.push(Retry { failed, shared: written, own });
                         written
                     } else {
                         let own = versions.another(written);

@@ -164,6 +164,13 @@ impl<M: Copy> Txns<M> {
         self.mops[start..end][at] = mop;
     }
 
+    /// Replaces the micro-ops of a transaction.
+    pub(crate) fn replace_mops_of(&mut self, txn: TxnId, with: impl Fn(M) -> M) {
+        for at in 0..self.mops(txn).len() {
+            self.set_mop(txn, at, with(self.mops(txn)[at]));
+        }
+    }
+
     /// Replaces all micro-ops.
     pub(crate) fn replace_mops(&mut self, with: impl Fn(M) -> M) {
         for mop in &mut self.mops {

@@ -2,7 +2,7 @@
 
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::exact::{EXACT, Exact};
-use crate::model::Model;
+use crate::model::{Model, ModelSet};
 use history_core::{OptionError, OptionKind, OptionSpec, Options};
 
 /// The default number of witnesses per type of anomaly.
@@ -19,6 +19,8 @@ pub(crate) struct Expected {
     pub(crate) witnesses_max: usize,
     /// Whether levels that cycles leave open are decided exactly.
     pub(crate) exact: Exact,
+    /// The models that a violated history can be known to violate.
+    pub(crate) certain: ModelSet,
 }
 
 pub(crate) const CONSISTENCY_MODELS: OptionSpec = OptionSpec::new(
@@ -60,6 +62,7 @@ impl Default for Expected {
             garbage_reads_allowed: false,
             witnesses_max: WITNESSES_MAX,
             exact: Exact::default(),
+            certain: ModelSet::ALL,
         }
     }
 }

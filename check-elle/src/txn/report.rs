@@ -105,7 +105,7 @@ pub(crate) fn report<A: Analysis>(
     };
     let mut report = Report::new(checker, verdict);
     report.is_partial = is_broken && needs_search(analysis, expected, &cycles);
-    levels(&mut report, (all, shown), answers.violated, &standing, models);
+    levels(&mut report, (all, shown), answers.violated, &standing, expected);
     let witnesses = Witnesses { analysis, cycles: &cycles, max: expected.witnesses_max };
     report.anomalies = witnesses.all(shown, std::mem::take(&mut answers.anomalies));
     report.notes = notes(checker, analysis, counts, &cycles, shown, answers.is_complete);
@@ -211,11 +211,12 @@ fn levels(
     (all, shown): (AnomalySet, AnomalySet),
     violated: ModelSet,
     standing: &Standing,
-    asked: ModelSet,
+    expected: &Expected,
 ) {
+    let asked = expected.models.iter().copied().collect();
     let mut ruled_out = violated;
     if !shown.is_empty() || !violated.is_empty() {
-        ruled_out = ruled_out.union(lattice::rules_out(all));
+        ruled_out = ruled_out.union(lattice::rules_out(all)).intersection(expected.certain);
         let boundary = lattice::boundary_of(ruled_out);
         report.not = boundary.not.into_iter().map(Into::into).collect();
         report.also_not = boundary.also_not.into_iter().map(Into::into).collect();

@@ -258,12 +258,12 @@ fn what_is_not_understood_leaves_out_no_key_of_an_op_before_it() {
 }
 
 /// If a transaction appends values that were appended before, each of these keys is ignored, not only the first.
-/// Otherwise 1 would have two writers in the second key, one of them failed.
+/// Otherwise 1 would have two writers in the second key.
 #[test]
 fn each_key_that_a_transaction_appends_to_again_is_left_out() {
     let text = "
         {:process 0 :type :invoke :value [[:append :x 1] [:append :y 1]]}
-        {:process 0 :type :fail :value [[:append :x 1] [:append :y 1]]}
+        {:process 0 :type :ok :value [[:append :x 1] [:append :y 1]]}
         {:process 0 :type :invoke :value [[:append :x 1] [:append :y 1]]}
         {:process 0 :type :ok :value [[:append :x 1] [:append :y 1]]}
         {:process 0 :type :invoke :value [[:r :y nil]]}

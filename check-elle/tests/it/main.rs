@@ -16,6 +16,7 @@ mod oracle;
 mod predicates;
 mod properties;
 mod properties_registers;
+mod retries;
 mod rw_register;
 mod tables;
 mod undecoded;

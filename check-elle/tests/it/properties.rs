@@ -150,6 +150,10 @@ fn a_key_to_which_something_is_appended_twice_is_left_out() {
                 *mop = Shown::Append(key, *twice);
             }
         }
+        // A value that a failed transaction wrote may be written again: see `retries`.
+        if ops.iter().any(|op| op.kind == "fail" && op.mops.contains(&Shown::Append(key, *twice))) {
+            continue;
+        }
         let mut rest = ops.clone();
         spoiled::leave_out(&mut rest, &[key]);
         let text = text::edn(&ops);

@@ -11,6 +11,7 @@ use super::analysis::Analysis;
 use super::columns::{Counts, Open, Txns};
 use super::expected::Expected;
 use super::report;
+use super::retries::{Claim, Doubted, MayRetry};
 use crate::ids::TxnId;
 use history_core::cast::Cast as _;
 use history_core::share::Share;
@@ -56,9 +57,8 @@ pub(crate) trait Workload: Send {
     /// Returns true if a micro-op writes.
     fn is_write(mop: Self::Mop) -> bool;
 
-    /// Records the writes of an op; `completes` is true for a completion. If a key of it cannot be checked, returns the
-    /// reason and omits the key.
-    fn claim(&mut self, mops: &[Self::Mop], completes: bool) -> Result<(), String>;
+    /// Records the writes of an op. If a key of it cannot be checked, returns the reason and omits the key.
+    fn claim(&mut self, mops: &[Self::Mop], claim: Claim) -> Result<(), String>;
 
     /// Returns true if some completion contains this write.
     fn is_completed(&self, mop: Self::Mop) -> bool;
@@ -76,6 +76,12 @@ pub(crate) trait Workload: Send {
     /// Called after all transactions: removes omitted keys from them. Returns an op that cannot be checked for a reason
     /// that is known only now, if there is one.
     fn settle(&mut self, txns: &mut Txns<Self::Mop>) -> Option<Malformed>;
+
+    /// Called after `settle`. Returns the values that a failed transaction wrote and a later one as well, if a read may
+    /// show either.
+    fn doubted(&self, _txns: &Txns<Self::Mop>) -> Option<Doubted> {
+        None
+    }
 
     /// Ends the history. Returns the data about it, and the expected levels. Unless `writes_known`, other ops than
     /// these may have written something.
@@ -117,6 +123,7 @@ struct Ended<K> {
     counts: Counts,
     malformed: Option<Malformed>,
     failed: FailedOps,
+    doubted: Option<Doubted>,
 }
 
 impl<W: Workload> TxnRun<W> {
@@ -263,7 +270,19 @@ impl<W: Workload> TxnRun<W> {
     }
 
     fn claim(&mut self, op: &Op<'_>, mops: &[W::Mop], completes: bool) {
-        if let Err(reason) = self.workload.claim(mops, completes) {
+        let may_retry = match op.pair {
+            // Which completion an invocation belongs to is unknown, or what reads of other shares showed.
+            _ if self.counts.has_nameless || self.share.is_part() => MayRetry::No,
+            Pair::Alone => {
+                if completes {
+                    MayRetry::Yes
+                } else {
+                    MayRetry::No
+                }
+            }
+            Pair::Invokes { .. } | Pair::Completes { .. } => MayRetry::Unread,
+        };
+        if let Err(reason) = self.workload.claim(mops, Claim { completes, may_retry }) {
             self.note_malformed(op, reason);
         }
     }
@@ -277,10 +296,14 @@ impl<W: Workload> TxnRun<W> {
         self.push_open();
         let TxnRun { mut workload, mut txns, counts, malformed, failed, writes_unknown, is_beginning, .. } = self;
         let settled = workload.settle(&mut txns);
+        let doubted = workload.doubted(&txns);
         budget.begin("inferring dependencies");
         let (known, mut expected) = workload.known(txns, !writes_unknown, budget);
         expected.garbage_reads_allowed |= is_beginning;
-        Ok(Ended { known, expected, counts, malformed: malformed.or(settled), failed })
+        if doubted.is_some() {
+            expected.certain = Doubted::certain();
+        }
+        Ok(Ended { known, expected, counts, malformed: malformed.or(settled), failed, doubted })
     }
 
     /// Adds rows for operations without a completion: they may have happened.
@@ -319,6 +342,9 @@ impl<K: Analysis> Ended<K> {
         let mut report = report::report(checker, &self.known, &self.expected, self.counts, budget);
         if self.counts.has_nameless {
             report::leave_nameless_open(&mut report);
+        }
+        if let Some(doubted) = &self.doubted {
+            doubted.conclude(&mut report);
         }
         match &self.malformed {
             Some(malformed) => report = malformed.beside(report, checker),
