@@ -85,7 +85,7 @@ pub struct HistoryError {
     cause: Cause,
 }
 
-/// The cause of a [`HistoryError`]. Errors of the system cannot be compared, so it does not count in comparisons.
+/// The cause of a [`HistoryError`]. Comparisons ignore it, because errors of the system cannot be compared.
 #[derive(Clone, Debug, Default)]
 struct Cause(Option<Arc<std::io::Error>>);
 
@@ -180,7 +180,7 @@ impl Snippet {
     fn cut(source: &[u8], at: usize) -> Snippet {
         let start = memchr::memrchr(b'\n', &source[..at]).map_or(0, |i| i + 1);
         let end = memchr::memchr(b'\n', &source[at..]).map_or(source.len(), |i| at + i);
-        // Four bytes a character at the most; what is cut off is not decoded.
+        // A character has at most four bytes. The parts that are not shown are not decoded.
         let before = String::from_utf8_lossy(&source[start.max(at.saturating_sub(Self::SIDE_BYTES_MAX))..at]);
         let after = String::from_utf8_lossy(&source[at..end.min(at + Self::SIDE_BYTES_MAX)]);
         let clean = |c: char| if c.is_control() { ' ' } else { c };

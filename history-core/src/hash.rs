@@ -74,25 +74,25 @@ const WORDS: usize = 8;
 /// The field of the polynomial: 2^61 - 1, a prime.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// What is random for one sequence of words. Each of the numbers is independent of all others.
+/// The random numbers for one sequence of words. Each is independent of all others.
 #[derive(Clone, Copy)]
 struct Sums {
-    /// For each word of a block.
+    /// The factor for each word of a block.
     word: [u128; WORDS],
-    /// Where a block's sum begins.
+    /// The initial value of a block's sum.
     start: u128,
-    /// Where the polynomial is evaluated.
+    /// The point at which the polynomial is evaluated.
     place: u64,
 }
 
-/// The key.
+/// The secret key of the hash.
 #[derive(Clone, Copy)]
 struct Secret {
-    /// For a value.
+    /// The numbers for the words of a value.
     value: Sums,
-    /// For the polynomial of a value's blocks, as a word of its last one.
+    /// The factor for the polynomial of a value's blocks, which is one word of its last block.
     blocks: u128,
-    /// For bytes, which become words of a value.
+    /// The numbers for bytes, which are hashed to words of a value.
     bytes: Sums,
 }
 
@@ -156,9 +156,9 @@ pub fn hash_one(value: &(impl Hash + ?Sized)) -> u64 {
 #[derive(Clone)]
 pub struct UniversalHasher {
     secret: &'static Secret,
-    /// Of the words of the last block.
+    /// The sum of the words of the last block so far.
     sum: u128,
-    /// Words in the last block, at most [`WORDS`].
+    /// The number of words in the last block, at most [`WORDS`].
     at: usize,
     /// The polynomial of all other blocks, up to multiples of [`PRIME`]; 0 exactly if there are none.
     blocks: u64,
@@ -180,13 +180,13 @@ impl UniversalHasher {
             self.sum = *start;
             self.at = 0;
         }
-        // Below `WORDS` anyway; so it is not looked whether it is.
+        // `at` is below `WORDS`; the remainder only removes the bounds check.
         self.sum = add(self.sum, factors[self.at % WORDS], word);
         self.at += 1;
     }
 }
 
-/// Never 0, because it is not reduced further.
+/// Adds the digest of a full block to the polynomial. The result is never 0, because it is not reduced further.
 #[cold]
 fn end_block(blocks: u64, place: u64, sum: u128) -> u64 {
     horner(blocks.max(1), place, sum) + PRIME
@@ -206,12 +206,12 @@ fn horner(value: u64, place: u64, sum: u128) -> u64 {
     (sum & PRIME) + (sum >> 61)
 }
 
-/// Up to seven bytes, in order.
+/// Packs up to seven bytes into a word, in order.
 #[inline]
 fn short(bytes: &[u8]) -> u64 {
     let (bits, half) = (8 * bytes.len(), bytes.len() / 2);
     if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        // The two overlap where they are equal.
+        // For 5 to 7 bytes, the two halves overlap and have the same bytes there.
         return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (bits - 32);
     }
     match *bytes {
@@ -232,7 +232,7 @@ fn digest(bytes: &[u8], Sums { word: factors, start, place }: &Sums) -> u64 {
     let value = blocks.iter().fold(0, |value, block| horner(value, *place, sum_of(block)));
     let mut sum = sum_of(rest);
     if let (1.., Some(last)) = (rest.len() % 8, bytes.last_chunk()) {
-        // It may begin in the word before it.
+        // The last eight bytes may begin in the previous word.
         sum = add(sum, factors[rest.len() / 8], u64::from_le_bytes(*last));
     }
     if blocks.is_empty() { (sum >> 64).to_u64() } else { horner(value, *place, sum) }
@@ -305,7 +305,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::hash::{BuildHasherDefault, DefaultHasher};
 
-    /// Keys that are the same in each run.
+    /// Returns a state whose key is the same in each run.
     fn state(number: u64) -> RandomState {
         struct Source(u64);
         impl BuildHasher for Source {
@@ -335,8 +335,8 @@ mod tests {
                 bytes[at] = 0;
             }
         }
-        // By the word, over several blocks; the number of words comes first, for none is to be the beginning of
-        // another.
+        // Compares all words of several blocks. The number of words comes first, because no sequence may be a prefix of
+        // another one.
         let words = (0_u64..20).flat_map(|length| (0..length).map(move |at| (length, at)));
         let hash = |(length, place): (u64, u64)| {
             let mut hasher = state.build_hasher();
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn a_pair_shares_a_bucket_or_a_tag_with_few_keys() {
-        // The low bits choose a bucket, and the upper seven are a tag that is compared first.
+        // Maps use the low bits to choose a bucket, and the upper seven as a tag that is compared first.
         let pairs: [(&[u64], &[u64]); 6] = [
             (&[0], &[1]),
             (&[0], &[1 << 63]),
@@ -370,7 +370,7 @@ mod tests {
             };
             let differences: Vec<u64> = states.iter().map(|state| hash(state, one) ^ hash(state, other)).collect();
             let share = |bits: u64| differences.iter().filter(|difference| **difference & bits == 0).count().to_u64();
-            // 156 are expected of each, and the square root of that is 12.
+            // The expected number is 156, with a standard deviation of 12.
             for bits in [0x7f, 0x7f << 57] {
                 assert!((90..230).contains(&share(bits)), "{one:?} and {other:?}: {}", share(bits));
             }
@@ -383,7 +383,7 @@ mod tests {
         let bucket = |state: &RandomState, number: &u64| state.hash_one(number) % (1 << 11);
         let flooding: Vec<u64> = (0..).filter(|number| bucket(&known, number) == 0).take(2_000).collect();
         let buckets: BTreeSet<u64> = flooding.iter().map(|number| bucket(&unknown, number)).collect();
-        // 1,277 are expected.
+        // The expected number is 1,277.
         assert!(buckets.len() > 1_150, "{}", buckets.len());
     }
 

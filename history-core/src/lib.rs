@@ -100,7 +100,7 @@ pub use text::write::{EdnError, to_edn};
 pub use values::datum::Datum;
 pub use values::value::{Entries, Pairs, Seq, Tagged, Value, Values};
 
-/// The README's examples run too.
+/// Includes the README, so that its examples run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -25,14 +25,14 @@ pub fn both<A, B: Send>(worth: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> 
         b.map(|b| b())
     };
     let (a, result) = std::thread::scope(|scope| {
-        // Where no thread can be had, this one does both.
+        // If no thread can be started, this one runs both functions.
         let other = std::thread::Builder::new().spawn_scoped(scope, run);
         let a = a();
         let joined =
             |other: ScopedJoinHandle<'_, _>| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (a, other.map_or_else(|_| run(), joined))
     });
-    // It is called once, here or there.
+    // `b` is called exactly once, in either thread.
     (a, result.expect("a function that was called"))
 }
 
@@ -59,7 +59,7 @@ pub fn map_with<C, R: Send>(
         return (0..count).map(|at| f(&mut context, at)).collect();
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count);
-    // Whoever is free takes the next one: they differ much in how long they take.
+    // Each thread that is free takes the next item, because items take very different times.
     let next = AtomicUsize::new(0);
     let work = || {
         let mut context = context();
@@ -73,7 +73,7 @@ pub fn map_with<C, R: Send>(
         }
     };
     let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
-        // Where no more can be had, those that there are do the work.
+        // If no more threads can be started, the existing ones do the work.
         let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
         let others: Vec<_> = (1..threads).map_while(spawn).collect();
         let mut all = work();

@@ -65,7 +65,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len() + 16);
     out.push_str(&text[..first]);
     for c in text[first..].chars() {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = if is_kept(c) { out.write_char(c) } else { write_utf16(&mut out, c) };
     }
     Cow::Owned(out)

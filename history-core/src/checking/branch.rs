@@ -78,7 +78,7 @@ impl<'c> Branch<'c> {
             self.ended = match self.run.observe(op) {
                 Ok(ControlFlow::Continue(())) => None,
                 Ok(ControlFlow::Break(())) => Some(Ok(())),
-                // By the time it is reported, another op is current.
+                // The error is reported only later, when another op is current, so it gets the position of this op now.
                 Err(error) => Some(Err(match op.position {
                     Some(position) => error.at(position),
                     None => error,
@@ -109,12 +109,12 @@ impl<'c> Branch<'c> {
         self.run.growth()
     }
 
-    /// Why its verdict will not be `true`, if that is known and it is not violated.
+    /// Why the run's verdict will not be `true`, if that is already known and no violation was found.
     pub(crate) fn doubt(&self) -> Option<String> {
         if self.error().is_none() { self.run.doubt() } else { None }
     }
 
-    /// The report on what is already certain.
+    /// The report on the violation that is already certain, if there is one.
     pub(crate) fn violation(&self) -> Option<Report> {
         if self.is_violated() { self.run.violation() } else { None }
     }

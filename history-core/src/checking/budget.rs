@@ -73,7 +73,7 @@ pub struct Cancel(Flag);
 #[derive(Clone, Debug)]
 enum Flag {
     Shared(Arc<AtomicBool>),
-    /// A flag of another library, which never frees it.
+    /// A borrowed flag of another library, which never frees it.
     Lent(&'static AtomicBool),
 }
 

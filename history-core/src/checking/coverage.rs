@@ -225,7 +225,7 @@ impl Coverage {
                 format!("Choose the checker of such ops with -m; `histcheck models` lists them. Or record {ops}.");
             return Some((note, NextStep::option("model", what)));
         }
-        // A verdict that is unknown for another reason has its note.
+        // A verdict that is unknown for another reason already has a note that explains it.
         let is_explained = report.verdict == Verdict::Unknown && !report.notes.is_empty();
         (self.observed == 0 && !is_explained)
             .then(|| format!("The history contains no {observation}, so there was nothing to check."))

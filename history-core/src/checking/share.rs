@@ -3,9 +3,10 @@
 //!
 //! A **share** is the history as one worker receives it: every transaction on one of its keys, without the micro-ops on
 //! other keys. What follows from one key alone, its version order and the anomalies that need no cycles, follows from a
-//! share as it does from the whole. What no share shows are cycles that pass from the keys of one worker to those of
-//! another. For these, a share returns its [`Dependency`]s. If all of them and real time together have no cycle, there
-//! is none in the whole, of any type.
+//! Consequences of one key alone, its version order and the anomalies that need no cycles, follow from a share as they
+//! do from the whole. A share does not show cycles that pass from the keys of one worker to those of another. For
+//! these, a share returns its [`Dependency`]s. If all of them and real time together have no cycle, there is none in
+//! the whole, of any type.
 //!
 //! Reads do not always determine the order of a key's versions. A share then finds one order that explains it, and
 //! returns the dependencies of that order. If these have no cycle, the orders of all shares explain the whole. If they

@@ -28,7 +28,7 @@ use crate::{Datum, Op, Report};
 #[derive(Clone, Debug, Default)]
 pub struct UnreadKeys {
     first: Option<Datum>,
-    /// A second key. After it, no more keys are searched for.
+    /// A key that differs from the first. Once it is found, no more keys are searched for.
     other: Option<Datum>,
 }
 

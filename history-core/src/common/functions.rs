@@ -9,9 +9,9 @@ use crate::{Op, OpKind, Pair};
 /// nor that the function it names was.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionsInFlight {
-    /// By slot.
+    /// The operation in flight in each slot.
     slots: Vec<InFlight>,
-    /// By slot: the names that do not fit in a word. Entries of other slots have no meaning.
+    /// For each slot, the name of its function, if that does not fit in a word. Entries of other slots have no meaning.
     long: Vec<String>,
 }
 
@@ -21,7 +21,7 @@ struct InFlight {
     function: Function,
 }
 
-/// A function's name, if it has at most 8 bytes, as nearly all names have: two names are compared as two words.
+/// A function's name, if it has at most 8 bytes, as nearly all names do. Two such names are compared as two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Function {
     /// The name's bytes, the first one lowest, padded with zeros; 0 for a longer name.
@@ -45,7 +45,7 @@ impl Function {
         let (bytes, len) = (name.as_bytes(), name.len());
         let word = match (bytes.first_chunk(), bytes.last_chunk()) {
             _ if len > 8 => 0,
-            // Where the two halves overlap they are the same bytes.
+            // For names of 5 to 7 bytes, the two halves overlap and have the same bytes there.
             (Some(first), Some(last)) => {
                 u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (8 * (len - 4))
             }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// A map from integers. Keys below a small multiple of the number of entries are looked up in an array, without a hash.
 #[derive(Clone, Debug)]
 pub struct IntMap<V> {
-    /// Contains every key that is an index of it, and no other.
+    /// The values of all keys that are valid indices of this array.
     dense: Vec<Option<V>>,
     in_dense: usize,
     sparse: HashMap<i64, V>,
@@ -53,7 +53,7 @@ impl<V> IntMap<V> {
                 self.in_dense -= usize::from(taken.is_some());
                 taken
             }
-            // The map hashes before it looks whether it holds anything.
+            // The map would compute the hash even if it is empty.
             None if self.sparse.is_empty() => None,
             None => self.sparse.remove(&key),
         }
@@ -74,8 +74,8 @@ impl<V> IntMap<V> {
         self.dense.iter().flatten().chain(self.sparse.values())
     }
 
-    /// Lengthens the array if that wastes at most a small multiple of the used entries. Returns the index of the key,
-    /// if it has one then.
+    /// Lengthens the array if its unused entries remain at most a small multiple of the used ones. Returns the index of
+    /// the key, if it then has one.
     #[cold]
     fn make_room(&mut self, key: i64) -> Option<usize> {
         let dense_max = 64 + 4 * self.len();

@@ -34,27 +34,27 @@ pub struct Interner {
     /// The texts of named values, concatenated in the order of their codes, which begin with the least `i64`: for a
     /// string, a quotation mark and the string itself; for any other value, its normal form.
     texts: String,
-    /// Where each text ends.
+    /// The end of each text in `texts`.
     ends: Vec<usize>,
-    /// The values that are not strings, as they first occurred, each after its place.
+    /// The values that are not strings, each after its place, as they first occurred.
     others: Vec<(usize, Datum)>,
     /// The places of texts, by their hashes.
     places: HashTable<Place>,
     hasher: RandomState,
-    /// Reused for each value.
+    /// A buffer, reused for each value.
     text: String,
 }
 
-/// The position of a text, and half of its hash: a growing table would otherwise read all texts again.
+/// The position of a text, and half of its hash. With the hash, a table that grows need not read the texts again.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     hash: u32,
-    /// 2^32 texts do not fit the memory of any machine, together with what is kept of each.
+    /// The position. 2^32 texts, with the data kept for each, do not fit in the memory of any machine.
     at: u32,
 }
 
 impl Place {
-    /// A table takes its buckets from the lower bits, and compares the upper bits.
+    /// Copies the hash to both halves: a table chooses buckets by the lower bits, and compares the upper bits.
     fn spread(hash: u32) -> u64 {
         u64::from(hash) << 32 | u64::from(hash)
     }
@@ -88,7 +88,7 @@ impl Interner {
             value.write_canonical(&mut text);
             (false, text.as_str())
         };
-        // The upper half.
+        // Takes the upper half of the hash.
         let hash = (self.hasher.hash_one(key) >> 32).to_u32();
         let is_it = |place: &Place| place.hash == hash && key_of(self.text_at(place.at.to_usize())) == key;
         let known = self.places.find(Place::spread(hash), is_it).map(|place| place.at.to_usize());
@@ -170,7 +170,8 @@ impl State for Interner {
         let mut interner = Interner::default();
         for value in Vec::<Datum>::load(from)? {
             let names = interner.names();
-            // What was given a code before gets the same one, in the same order.
+            // Values that had a code when the state was saved get the same code, because they are loaded in the same
+            // order.
             value.with_value(|value| interner.name(value)).map_err(|_| Damaged)?;
             if interner.names() == names {
                 return Err(Damaged);
@@ -207,7 +208,7 @@ mod tests {
         let mut interner = Interner::default();
         let list = history.op(0).value.as_seq().unwrap();
         let codes: Vec<i64> = list.iter().skip(1).map(|value| interner.code(value)).collect();
-        // Every code leads back to a value that has it.
+        // Each code is converted back to a value with the same code.
         for (code, value) in codes.iter().zip(list.iter().skip(1)) {
             assert_eq!(interner.datum(*code).to_string().len(), value.to_string().len());
         }

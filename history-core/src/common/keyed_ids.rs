@@ -33,10 +33,10 @@ impl<K> Default for KeyedIds<K> {
 
 #[derive(Clone, Debug, Default)]
 struct Values {
-    /// By code.
+    /// The ids of small values, indexed by code.
     dense: Vec<u32>,
     count: u32,
-    /// Whether some are in `sparse`.
+    /// Whether some ids of the key are in `sparse`.
     has_sparse: bool,
 }
 
@@ -49,7 +49,7 @@ impl<K: Id + Eq + Hash> KeyedIds<K> {
     /// The id of a value, if it has one. O(1).
     #[inline]
     pub fn get(&self, key: K, code: i64) -> Option<u32> {
-        // No branch depends on the id: it may take long to load, and so may be loaded for many values at once.
+        // No branch depends on the id. Loading it may be slow, so the loads of many values can overlap.
         let values = &self.keys[key.at()];
         let dense = match usize::try_from(code) {
             Ok(code) if code < values.dense.len() => values.dense[code],
@@ -63,7 +63,7 @@ impl<K: Id + Eq + Hash> KeyedIds<K> {
     pub fn insert(&mut self, key: K, code: i64, id: u32) {
         let values = &mut self.keys[key.at()];
         values.count += 1;
-        // As an index a code may waste no more than a small multiple of what is used.
+        // A code is used as an index only if the array stays within a small multiple of its used entries.
         let dense_max = 64 + 4 * values.count.to_usize();
         if let Ok(code) = usize::try_from(code)
             && code < dense_max

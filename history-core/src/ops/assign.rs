@@ -21,7 +21,7 @@ impl Batch {
     pub fn assign(&mut self, op: &Op<'_>) {
         self.clear();
         self.tape.source.to_mut().clear();
-        // What it holds is not a piece of a text.
+        // The tape's source is not a piece of a text.
         self.starts_at = u64::MAX;
         let tape = &mut self.tape;
         let record = Record {

@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 pub struct Batch {
     pub(crate) tape: Tape,
     pub(crate) records: Cow<'static, [Row]>,
-    /// By op, the node of its client's name, or [`NO_NAME`]; ends with the last name.
+    /// For each op, the node of its client's name, or [`NO_NAME`]. The column ends with the last op that has a name.
     pub(crate) names: Cow<'static, [u32]>,
     /// The offset of `tape.source` in the whole text.
     pub(crate) starts_at: u64,

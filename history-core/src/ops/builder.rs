@@ -97,7 +97,7 @@ impl<'a> From<&Op<'a>> for NewOp<'a> {
         let extra = op.extra.iter().filter_map(|(key, value)| Some((key.as_name()?, value.to_datum())));
         NewOp {
             kind: op.kind,
-            // Its number represents the name in that other history only.
+            // A client's number represents its name in the other history only.
             process: op.client_name.map_or(op.process, Process::Other),
             f: op.f,
             value: op.value.to_datum(),
@@ -176,7 +176,7 @@ impl HistoryBuilder {
 
     /// The history of all ops added. Operations without completion are in flight.
     pub fn build(mut self) -> History {
-        // There is room for these: the ops were counted when they were added.
+        // This cannot fail: the limit was checked when the ops were added.
         let _ = self.whole.push(self.ops.take());
         self.whole.history
     }

@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(tags, (0..=17).collect::<Vec<u8>>());
     }
 
-    /// Both ways to hand over ops show what was read.
+    /// Both ways to pass ops to another library give it the ops that were read.
     #[test]
     fn ops_are_the_same_on_the_other_side() {
         let text = "{:process 0, :type :invoke, :f :txn, :value [[:append 7 1] [:r \"a\\nb\" nil] {:k #{1 :x}}], :time 5}
@@ -128,7 +128,7 @@ mod tests {
                 let shown = |op: Op<'_>| format!("{op:?} {:?}", op.extra.iter().collect::<Vec<_>>());
                 assert_eq!(shown(op), shown(lent));
                 let copied = one.op(0);
-                // The copy leaves out of the further fields what is none.
+                // The copy omits further fields whose value is nil.
                 assert_eq!(format!("{:?}", copied.value), format!("{:?}", op.value));
                 let of = |op: Op<'_>| {
                     let extra: Vec<String> = op.extra.iter().map(|(key, value)| format!("{key} {value}")).collect();

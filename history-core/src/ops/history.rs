@@ -28,7 +28,7 @@ pub struct History {
     batches: Vec<Batch>,
     /// The number of ops before each batch, and of all. Nondecreasing; one longer than `batches`, or empty.
     starts: Vec<usize>,
-    /// For each op the position of the other op of its operation; its own if there is none.
+    /// For each op, the position of the other op of its operation, or its own position if there is no other.
     partners: Vec<u32>,
 }
 

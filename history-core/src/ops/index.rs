@@ -6,7 +6,7 @@ use crate::error::{ErrorKind, HistoryError};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Indices {
     ops: u64,
-    /// Whether the first op had one.
+    /// Whether the first op had an index.
     written: bool,
     first: Option<u64>,
     last: Option<u64>,
@@ -15,14 +15,14 @@ pub(crate) struct Indices {
 crate::state!(struct Indices { ops, written, first, last });
 
 impl Indices {
-    /// How many ops there were.
+    /// The number of ops so far.
     pub(crate) fn ops(&self) -> u64 {
         self.ops
     }
 
     /// Whether all ops have an index, and no number between the first and the last is missing.
     pub(crate) fn are_consecutive(&self) -> bool {
-        // They increase, so as many as there are numbers are all of them.
+        // Indices increase, so none is missing if there are as many ops as numbers from the first to the last.
         let count = self.last.zip(self.first).map_or(0, |(last, first)| last - first + 1);
         self.written && count == self.ops
     }

@@ -1,4 +1,4 @@
-//! Ops: their content, how batches and histories store them, and which of them belong together.
+//! Ops: their content, how batches and histories store them, and which ops belong to one operation.
 
 mod assign;
 pub(crate) mod batch;

@@ -1,4 +1,5 @@
-//! The processes of a history: the names of clients, which are numbers in checkers, and whose ops were omitted.
+//! The processes of a history: the names of clients, which checkers receive as numbers, and the processes whose ops
+//! were omitted.
 
 use super::client_rule::is_nemesis;
 use crate::cast::Cast as _;
@@ -60,7 +61,7 @@ impl From<i64> for Client {
 }
 
 impl From<&Client> for Datum {
-    /// As in EDN: an integer, or a keyword.
+    /// The client in EDN: an integer, or a keyword.
     fn from(client: &Client) -> Datum {
         match client {
             Client::Number(number) => Datum::Int(*number),
@@ -92,7 +93,7 @@ impl From<&Client> for Datum {
 pub struct Participants {
     names: HashMap<i64, Box<str>>,
     others: u64,
-    /// Of others that are not known to be none: how many ops each has.
+    /// For each omitted process that may be a client, the number of its ops.
     left_out: BTreeMap<Box<str>, u64>,
 }
 

@@ -13,21 +13,21 @@ pub(crate) struct Record {
     pub(crate) process: ProcessRecord,
     pub(crate) kind: OpKind,
     pub(crate) pair: Pair,
-    /// The node of `f`, where that is a name.
+    /// The node of `f`, if that is a name.
     pub(crate) f: Option<u32>,
     pub(crate) value: Option<u32>,
-    /// Where the other fields are; absent where there are none.
+    /// The further fields, if there are any.
     pub(crate) extra: Option<Extra>,
-    /// Absent for ops that were built, not read.
+    /// The position in the text; absent for ops that were built, not read.
     pub(crate) position: Option<Position>,
 }
 
-/// Entries of an op's map, from the first to the last that a record has no field for.
+/// The entries of an op's map from the first to the last one that has no field in [`Record`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extra {
-    /// The node of the first one's key.
+    /// The node of the first entry's key.
     pub(crate) node: u32,
-    /// Other entries may be among them.
+    /// The number of entries. Entries for which the record has a field may be among them.
     pub(crate) entries: u32,
 }
 
@@ -194,7 +194,7 @@ impl Row {
     pub(crate) fn process(&self) -> ProcessRecord {
         match self.flags >> PROCESS_SHIFT & TWO_BITS {
             0 => ProcessRecord::Client(self.process),
-            // A node that is not a number of one is refused by the tape.
+            // An invalid number becomes a node that the tape rejects.
             1 => ProcessRecord::Other(u32::try_from(self.process).unwrap_or(u32::MAX)),
             _ => ProcessRecord::Unknown,
         }

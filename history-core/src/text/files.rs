@@ -110,7 +110,7 @@ pub fn read_sessions(
 /// Opens a log.
 type Open = Box<dyn FnMut(&Path) -> io::Result<Box<dyn Read + Send>> + Send>;
 
-/// Logs one after another, with the end of a session between them.
+/// The logs of sessions, one after another, separated by a mark for the end of a session.
 struct Sessions {
     logs: std::vec::IntoIter<PathBuf>,
     open: Open,

@@ -29,9 +29,10 @@ impl Datum {
     }
 }
 
-/// The value that `read` finds in a text, if the text contains nothing else; `read` returns whether there is one.
+/// Returns the value that `read` finds in a text, if the text contains nothing else. `read` returns whether there is a
+/// value.
 fn one(text: &str, read: impl Fn(&mut Scanner<'_>) -> Option<bool>) -> Option<Datum> {
-    // The line's end shows that the last token is whole, and ends a comment.
+    // The newline shows that the last token is complete, and ends a comment.
     let (text, mut tape) = (format!("{text}\n"), Tape::default());
     let mut scanner = Scanner::new(text.as_bytes(), 0, &mut tape);
     let node = scanner.next_node();

@@ -71,7 +71,7 @@ impl TimeUnit {
         nanoseconds(number, self).map(|(ns, _)| ns)
     }
 
-    /// A nanosecond is this many decimal places after one.
+    /// The number of decimal places of this unit that are whole nanoseconds.
     fn places(self) -> i64 {
         match self {
             TimeUnit::Seconds => 9,
@@ -103,7 +103,7 @@ pub(crate) fn read(tape: &Tape, what: &str, at: usize, unit: Option<TimeUnit>) -
     Ok(Some(ns))
 }
 
-/// The text that a float was read from; if unknown, a text that reads as this float.
+/// The text that a float was read from; if unknown, a text that parses as this float.
 fn float_text(tape: &Tape, at: usize, x: f64) -> Cow<'_, str> {
     let start = tape.nodes[at].a.to_usize();
     let is_number = |b: &u8| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
@@ -119,7 +119,7 @@ fn float_text(tape: &Tape, at: usize, x: f64) -> Cow<'_, str> {
 /// are too many.
 fn nanoseconds(text: &str, unit: TimeUnit) -> Option<(i64, bool)> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        // An exponent that does not fit makes of any digits too many or none.
+        // An exponent beyond an `i64` is rejected.
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
         None => (text, 0),
     };
@@ -128,7 +128,7 @@ fn nanoseconds(text: &str, unit: TimeUnit) -> Option<(i64, bool)> {
         None => (false, mantissa.strip_prefix('+').unwrap_or(mantissa)),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    // Digits that are before the end of a nanosecond.
+    // The number of digits before the decimal point of the nanoseconds.
     let digits = i64::try_from(whole.len()).ok()?.checked_add(exponent)?.checked_add(unit.places())?;
     let (mut ns, mut is_exact) = (0_i128, true);
     let mut at = 0;

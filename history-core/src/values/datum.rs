@@ -55,7 +55,7 @@ impl Datum {
 
 impl From<Value<'_>> for Datum {
     fn from(value: Value<'_>) -> Datum {
-        // Readers limit nesting, so recursion here is bounded.
+        // Readers limit nesting, so this recursion is bounded.
         let all = |seq: crate::Seq<'_>| seq.iter().map(Datum::from).collect();
         match value {
             Value::Nil => Datum::Nil,

@@ -62,7 +62,7 @@ pub struct Node {
 /// Set in a text offset if the text had escapes, so that it is, decoded, in [`Tape::unescaped`].
 const UNESCAPED: u64 = 1 << 63;
 
-/// Integers of a run are smaller in magnitude; see [`Tape::ints`].
+/// Integers of a run have a magnitude below this; see [`Tape::ints`].
 pub(crate) const RUN_INT_END: u64 = 1_000_000_000_000_000_000;
 const _: () = assert!(RUN_INT_END < 1 << 62);
 
@@ -76,7 +76,7 @@ pub(crate) struct Tape {
     pub(crate) nodes: Cow<'static, [Node]>,
     /// Each has a magnitude below 2^62, so checkers may use the rest of `i64` for their own purposes.
     pub(crate) ints: Cow<'static, [i64]>,
-    /// Outlives what is on the tape.
+    /// Remains when the tape is cleared.
     pub(crate) memo: crate::text::syntax::memo::Memo,
 }
 
@@ -135,7 +135,7 @@ impl Tape {
         matches!(node.tag, Tag::Str | Tag::Keyword | Tag::Symbol).then(|| self.text(node.b, node.a))
     }
 
-    /// The same as bytes, which are not valid text if the node is not of this tape.
+    /// The same as bytes, which are not valid text if the node does not belong to this tape.
     #[inline]
     pub(crate) fn name_bytes(&self, at: usize) -> Option<&[u8]> {
         let node = self.nodes[at];
@@ -170,7 +170,7 @@ impl Tape {
         }
     }
 
-    /// Puts a copy of the value at `at` after what is there. O(nodes of the value).
+    /// Appends a copy of the value at `at`. O(nodes of the value).
     pub(crate) fn copy(&mut self, at: usize) {
         let (end, moved) = (self.after(at), self.nodes.len() - at);
         for from in at..end {
@@ -198,19 +198,19 @@ impl Tape {
         own(&mut self.nodes).push(Node { tag: Tag::Float, a: start.to_u32(), b: x.to_bits() });
     }
 
-    /// Text that is in `source` as it is.
+    /// Pushes text that is in `source` unchanged.
     #[inline]
     pub(crate) fn push_source(&mut self, tag: Tag, start: usize, end: usize) {
         own(&mut self.nodes).push(Node { tag, a: (end - start).to_u32(), b: start.to_u64() });
     }
 
-    /// Text that had escapes: it was appended to `unescaped`, from `start` on.
+    /// Pushes text that had escapes: it was appended to `unescaped`, from `start` on.
     pub(crate) fn push_unescaped(&mut self, tag: Tag, start: usize) {
         let len = self.unescaped.len() - start;
         own(&mut self.nodes).push(Node { tag, a: len.to_u32(), b: start.to_u64() | UNESCAPED });
     }
 
-    /// Opens a container; returns what [`Tape::close`] needs.
+    /// Opens a container; returns the argument for [`Tape::close`].
     #[inline]
     pub(crate) fn open(&mut self, tag: Tag) -> u32 {
         self.push(tag);

@@ -222,13 +222,13 @@ impl<'a> Value<'a> {
     }
 
     fn try_write_canonical(self, out: &mut String) -> fmt::Result {
-        // Readers limit how deep values nest, and so how deep this goes.
+        // Readers limit how deep values nest, which limits this recursion.
         let sorted = |mut items: Vec<String>| {
             items.sort_unstable();
             items.join(" ")
         };
         match self {
-            // As it is written anyway, but at once.
+            // Such a string needs no escapes, and is written at once.
             Value::Str(text) if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') => {
                 out.push('"');
                 out.push_str(text);
@@ -303,7 +303,7 @@ impl<'a> Seq<'a> {
     /// ```
     pub fn as_int_pairs(self) -> Option<&'a [[i64; 2]]> {
         let SeqKind::Nodes { tape, at, count } = self.0 else { return self.is_empty().then_some(&[]) };
-        // A pair takes one node; so if all of these are pairs, they are the elements.
+        // A pair takes one node, so if all nodes are pairs, these nodes are the elements.
         let nodes = tape.nodes.get(at..at + count.to_usize())?;
         let start = nodes.first().map_or(0, |node| node.b);
         let mut end = start;
@@ -407,7 +407,7 @@ impl<'a> Iterator for Values<'a> {
 impl ExactSizeIterator for Values<'_> {}
 
 impl<'a> Entries<'a> {
-    /// So many entries, the key of the first at this node.
+    /// This number of entries; the key of the first is at this node.
     pub(crate) const fn at(tape: &'a Tape, at: usize, count: u32) -> Entries<'a> {
         Entries { tape, at, count }
     }

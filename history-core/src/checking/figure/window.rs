@@ -107,17 +107,19 @@ pub fn window(
     let end = end.unwrap_or(start);
     let (mut before, mut after): (Vec<u32>, Vec<u32>) =
         (0..ops_count.to_u32()).filter(is_new).partition(|op| span(*op).0 <= end);
-    // What is not needed after the failure is left for what came before it, and the other way round.
+    // Space that operations after the failure do not need goes to those before it, and the other way round.
     let room = bars_max.saturating_sub(chosen.len());
     let after_max = (bars_max / 8).max(room.saturating_sub(before.len())).min(room);
     keep(&mut after, after_max, |op| (span(op).0, op));
-    // By their ends, so that from the first of these on no completed operation is missing, however long it took.
+    // Chooses by the end of operations: from the first chosen one on, no completed operation is missing, however long
+    // it took.
     let recent = |op: u32| {
         let (start, end) = span(op);
         end.unwrap_or(start)
     };
     keep(&mut before, room - after.len(), |op| (std::cmp::Reverse(recent(op)), std::cmp::Reverse(op)));
-    // Crashed operations may have begun long before. The page begins where it is complete, or where `around` does.
+    // Crashed operations may have begun long before. The page begins where no operation is missing, or where `around`
+    // begins.
     let from = before.iter().map(|op| recent(*op)).min().unwrap_or(start).min(start);
     chosen.append(&mut before);
     chosen.append(&mut after);

@@ -49,7 +49,7 @@ pub struct KeyedAuto<'c> {
     whole: Branch<'c>,
     form: Option<Form>,
     invocations: u32,
-    /// The name of the checker, if it separates the keys itself.
+    /// The name of the checker, if it separates keys itself.
     separates_itself: Option<String>,
     /// The chosen way, once decided.
     decided: Option<Way>,
@@ -126,12 +126,12 @@ impl<'c> KeyedAuto<'c> {
         let form = match (self.form, op.kind) {
             (Some(form), _) => form,
             (None, OpKind::Invoke) => *self.form.insert(Form::of(op)),
-            // Without invocations a list that was read looks like a pair.
+            // Without its invocation, a list that was read has the same form as a pair.
             (None, _) => return Some(format!("the op at {} has no invocation", op.place())),
         };
         self.invocations += u32::from(op.kind == OpKind::Invoke);
         let has_one = match (form, op.kind) {
-            // It is of the key of its invocation, whatever its value is.
+            // A completion has the key of its invocation, whatever its own value is.
             (_, OpKind::Fail | OpKind::Info) | (Form::Field, OpKind::Ok) => true,
             (Form::Field, OpKind::Invoke) if field(op).is_some() && is_nested(op.value) => {
                 let what = "may be a transaction, whose micro-operations have keys of their own";

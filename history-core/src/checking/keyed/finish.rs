@@ -9,7 +9,7 @@ use crate::error::HistoryError;
 use crate::{Budget, Datum, NextStep, Report, Run, Searched, Verdict, parallel};
 use std::sync::{Mutex, PoisonError};
 
-/// What gives a verdict where the ops of a key are not known.
+/// The advice for a verdict if the keys of some ops are unknown.
 const RECORD_KEYS: &str = "Record the key of every op, and the same one in its completion, as [key value] or in a field \
                            key. Or check the history as a whole: without --keyed, or with cas-register in place of \
                            linearizable-register.";
@@ -36,7 +36,7 @@ fn judge(keyed: Keyed<'_>, budget: &Budget, end: End) -> Result<Report, HistoryE
     search(&mut runs, worth, budget);
     let mut merged = ending.merged(runs.len());
     let finish = |run: &Mutex<Option<Box<dyn Run>>>| {
-        // Each is taken once, by one thread; a panic of another is reported by that one.
+        // One thread takes each run, once. If another thread panicked, that thread reports it.
         let run = run.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         Some(finish_run(run, budget, end.or_unread(ending.is_unread())))
     };
@@ -57,7 +57,8 @@ fn judge(keyed: Keyed<'_>, budget: &Budget, end: End) -> Result<Report, HistoryE
     Ok(ending.conclude(merged))
 }
 
-/// The report on a key; none if the history ended before an op that has no key, and the ops so far decide nothing.
+/// Returns the report on a key, or `None` if the history ended before an op without a key and the ops so far decide
+/// nothing.
 pub(super) fn finish_run(run: Box<dyn Run + '_>, budget: &Budget, end: End) -> Result<Option<Report>, HistoryError> {
     if end == End::Unread { run.finish_before_unread(budget) } else { end.finish(run, budget).map(Some) }
 }
@@ -65,7 +66,8 @@ pub(super) fn finish_run(run: Box<dyn Run + '_>, budget: &Budget, end: End) -> R
 /// How a history ended: with its last op, or before one that has no key.
 pub(super) struct Ending {
     name: String,
-    /// That op, and the checker's report on no ops, which shows whether the checker is several.
+    /// The reason why that op has no key, and the checker's report on no ops, which shows whether it consists of
+    /// several checkers.
     unread: Option<(String, Report)>,
     guessed: bool,
 }
@@ -87,12 +89,12 @@ impl Ending {
         self.unread.is_some()
     }
 
-    /// Whether the verdict is unknown because the history may have no keys at all.
+    /// Whether there is no verdict because the history may have no keys at all.
     fn is_no_verdict(&self) -> bool {
         self.is_unread() && self.guessed
     }
 
-    /// No report on so many keys yet.
+    /// Returns an empty result for this number of keys.
     pub(super) fn merged(&self, keys: usize) -> Merged {
         Merged::new(self.name.clone(), keys)
     }
@@ -103,7 +105,7 @@ impl Ending {
         merged.add(key, report.unwrap_or_else(|| Report::new(self.name.clone(), Verdict::Unknown)));
     }
 
-    /// The report on all keys.
+    /// Returns the report on all keys.
     pub(super) fn conclude(&self, merged: Merged) -> Report {
         match &self.unread {
             Some((trouble, nothing)) if merged.verdict() != Verdict::Invalid => {
@@ -119,7 +121,7 @@ impl Ending {
 fn search(runs: &mut [Box<dyn Run>], worth: bool, budget: &Budget) {
     let mut left: Vec<Mutex<&mut Box<dyn Run>>> = runs.iter_mut().map(Mutex::new).collect();
     for slice in 0.. {
-        // The last one can as well continue to its end.
+        // A single remaining run needs no slices: `finish` continues its search to the end.
         if left.len() < 2 {
             return;
         }

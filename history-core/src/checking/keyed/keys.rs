@@ -1,11 +1,11 @@
-//! The keys of a history, numbered in the order in which they come up.
+//! The keys of a history, numbered in order of first occurrence.
 
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::hash::HashMap;
 use crate::{Datum, IntMap, Value};
 
-/// Keys of one history, at the most.
+/// The maximum number of keys of one history.
 const KEYS_MAX: usize = 1 << 26;
 
 /// The number of characters of a key in a sentence.
@@ -29,13 +29,13 @@ impl KeyId {
 #[derive(Default)]
 pub(super) struct Keys {
     ints: IntMap<KeyId>,
-    /// By a text that equal keys share.
+    /// The numbers of all other keys, by a text that is the same for equal keys.
     others: HashMap<String, KeyId>,
     datums: Vec<Datum>,
 }
 
 impl Keys {
-    /// The number of a key, a new one if it did not come up before.
+    /// Returns the number of a key, and assigns a new one at its first occurrence.
     #[inline]
     pub(super) fn id(&mut self, key: Value<'_>) -> Result<KeyId, HistoryError> {
         let next = KeyId::new(self.datums.len());
@@ -55,7 +55,7 @@ impl Keys {
         Ok(id)
     }
 
-    /// The number of a key that came up before.
+    /// Returns the number of a key that has occurred before.
     #[inline]
     pub(super) fn find(&self, key: Value<'_>) -> Option<KeyId> {
         match key {

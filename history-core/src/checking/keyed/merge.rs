@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const ALL_LISTED_MAX: usize = 100;
 /// The maximum number of keys listed that are not valid.
 const LISTED_MAX: usize = 1000;
-/// The maximum number of witnesses per anomaly, unless one key has more.
+/// The maximum number of witnesses per anomaly, unless a single key has more.
 const WITNESSES_MAX: usize = 8;
 /// The maximum number of different notes, and of next steps.
 const NOTES_MAX: usize = 8;
@@ -29,11 +29,11 @@ pub(super) struct Merged {
     lists_all: bool,
     keys: u64,
     by_verdict: [u64; 3],
-    /// Keys of which nothing was observed: the first, their number, and the reason.
+    /// Keys without observed ops: the first of them, their number, and the reason.
     unobserved: Option<Note>,
     anomalies: BTreeMap<Name, Anomaly>,
     notes: Vec<Note>,
-    /// What would give a verdict: the option, and the sentence with the keys whose recording it concerns.
+    /// The advice for a verdict: an option, and a sentence with the keys that it concerns.
     next: Vec<(Option<Name>, Note)>,
     notes_left_out: u64,
     not_listed: u64,
@@ -52,7 +52,7 @@ struct Note {
 }
 
 impl Note {
-    /// Adds the keys that the note concerns, out of `all`.
+    /// Appends to the text the keys that the note concerns, out of `all`.
     fn of(self, all: u64) -> String {
         let Note { text, first, keys } = self;
         match keys - 1 {
@@ -86,7 +86,7 @@ impl Merged {
         }
     }
 
-    /// The verdict on all that were added.
+    /// The verdict on all reports added so far.
     pub(super) fn verdict(&self) -> Verdict {
         self.checkers.iter().map(Merged::verdict).fold(self.report.verdict, Verdict::and)
     }
@@ -156,8 +156,8 @@ impl Merged {
         }
     }
 
-    /// Adds the verdict on a key, unless nothing was observed of it: it then does not affect the combined verdict. Each
-    /// of several checkers has its own.
+    /// Adds the verdict on a key, unless none of its ops was observed: then it does not affect the combined verdict. If
+    /// there are several checkers, each has its own verdict.
     fn judge(&mut self, key: &Datum, report: &mut Report) {
         if is_unobserved(report) {
             let text = std::mem::take(&mut report.notes).join(" ");
@@ -221,7 +221,7 @@ impl Merged {
         }
     }
 
-    /// The report on all that were added.
+    /// Returns the report on all keys added.
     pub(super) fn into_report(mut self) -> Report {
         if let Some(Note { text, first, keys }) = self.unobserved.take() {
             self.report.notes.push(if keys == self.keys {
@@ -245,7 +245,7 @@ impl Merged {
         }
         let also_not = &self.report.also_not;
         self.report.not.retain(|name| !also_not.contains(name));
-        // What one key rules out need not be known of the others.
+        // A level that one key rules out is ruled out for the whole, even if other keys did not check it.
         let not = &self.report.not;
         self.report.not_checked.retain(|name| !not.contains(name) && !also_not.contains(name));
         self.report.not_checked.sort_unstable();
@@ -261,11 +261,12 @@ impl Merged {
         self.report.verdict =
             self.report.checkers.iter().map(|report| report.verdict).fold(self.report.verdict, Verdict::and);
         for (option, note) in self.next {
-            // An option is the same for all keys.
+            // An option is advice for all keys, so its text lists none.
             let what = if option.is_some() { note.text } else { note.of(self.keys) };
             self.report.add_next(NextStep { what: what.into(), option });
         }
-        // What a checker counts under these names are not keys of this history.
+        // These counts are of this history's keys; they replace counts of the same name from the reports of single
+        // keys.
         self.report.counts.retain(|(name, _)| counts.iter().all(|(own, _)| own != name));
         self.report.counts.extend(counts.map(|(name, count)| (name.into(), count)));
         self.report

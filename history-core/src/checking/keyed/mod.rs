@@ -119,19 +119,20 @@ pub struct Keyed<'c> {
     checker: &'c dyn Checker,
     options: Options,
     placing: Placing,
-    /// One for each key.
+    /// The run of each key.
     runs: Vec<KeyRun>,
     ops: u64,
     participants: Participants,
     /// The first key whose history was invalid before its end.
     violated: Option<KeyId>,
-    /// Why the verdict cannot be `true` any more, for the first key of which that is known.
+    /// The reason why the verdict cannot be `true` any more, for the first key with such a reason.
     doubt: Option<String>,
-    /// The first op that has no determined key, and the reason.
+    /// The first op whose key cannot be determined, and the reason.
     trouble: Option<String>,
-    /// Whether keys were detected and not requested by the user: then `trouble` shows that the history may have none.
+    /// Whether the keys were detected, not requested by the user. Then an op in `trouble` shows that the history may
+    /// have no keys.
     guessed: bool,
-    /// Whether the history is still being written: see [`Checker::start_online`].
+    /// Set if the history is still being written: see [`Checker::start_online`].
     online: Option<Online>,
 }
 
@@ -159,7 +160,7 @@ struct Placing {
 
 struct KeyRun {
     run: Box<dyn Run>,
-    /// The index of its first op.
+    /// The index of the key's first op.
     first: u64,
     /// Whether the key's verdict can no longer change.
     settled: bool,
@@ -178,7 +179,7 @@ impl From<HistoryError> for Unplaced {
 }
 
 impl Placing {
-    /// The key of an op, and the value that the checker receives.
+    /// Returns the key of an op, and the value that the checker receives.
     fn place<'a>(&mut self, op: &Op<'a>) -> Result<(KeyId, Value<'a>), Unplaced> {
         let form = *self.form.get_or_insert_with(|| Form::of(op));
         let written = form.written(op);
@@ -191,7 +192,7 @@ impl Placing {
             (Some((key, value)), None) => Ok((self.keys.id(key)?, value)),
             (Some((key, value)), Some(invoked)) if self.keys.find(key) == Some(invoked) => Ok((invoked, value)),
             (None, Some(invoked)) if form == Form::Field || op.value.is_nil() => Ok((invoked, op.value)),
-            // What represents the value of a failure is an error, whatever it looks like.
+            // The value of a failed or crashed op may be an error message, whatever its form; it is not compared.
             (_, Some(invoked)) if went_wrong => Ok((invoked, Value::Nil)),
             (Some((key, _)), Some(invoked)) => Err(Unplaced::Because(format!(
                 "the completion has the key {}, its invocation the key {}",
@@ -260,7 +261,7 @@ impl<'c> Keyed<'c> {
             Some(_) => self.checker.start_online(&self.options),
             None => self.checker.start(&self.options),
         };
-        // It started before, with the same options.
+        // The checker started a run with the same options before, so an error here is unexpected.
         run.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))
     }
 

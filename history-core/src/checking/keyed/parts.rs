@@ -14,7 +14,7 @@ pub use super::Form;
 
 /// A number that determines the worker of a key: the same on every machine, and for equal keys.
 pub fn place_of(key: Value<'_>) -> u64 {
-    // FNV-1a, and then a mix in which every bit counts (splitmix64).
+    // FNV-1a, then a mix in which every bit of the input affects the result (splitmix64).
     let of_bytes = |bytes: &[u8]| {
         bytes
             .iter()
@@ -34,7 +34,7 @@ pub fn place_of(key: Value<'_>) -> u64 {
 #[derive(Default)]
 pub struct Router {
     placing: Placing,
-    /// Of each key.
+    /// The result of [`place_of`] for each key.
     places: Vec<u64>,
     trouble: Option<String>,
 }
@@ -83,7 +83,7 @@ impl Router {
 /// The runs of some of the keys of a history.
 pub struct KeyRuns<'c> {
     keyed: Keyed<'c>,
-    /// The runs that still search, once the search has begun.
+    /// The runs whose search has not ended, once the search has begun.
     left: Option<Vec<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! Values: whole in EDN, the nearest thing there is elsewhere.
+//! Serialization of values: exact in EDN, and as the most similar value in other formats.
 
 use super::{EDN, Keyword, LIST, SET, STR, TAGGED};
 use crate::Datum;
@@ -43,12 +43,12 @@ impl Serialize for Datum {
     }
 }
 
-/// The EDN text of a value that has no other form.
+/// Serializes the EDN text of a value that has no other form.
 fn written<S: Serializer>(datum: &Datum, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_newtype_struct(EDN, &datum.to_string())
 }
 
-/// A key; JSON has only strings, and makes them of integers and booleans.
+/// A key of a map. Serializers for JSON convert integers and booleans to strings, because JSON's keys are strings.
 struct Key<'a>(&'a Datum);
 
 impl Serialize for Key<'_> {
@@ -62,7 +62,7 @@ impl Serialize for Key<'_> {
 }
 
 impl<'de> Deserialize<'de> for Datum {
-    /// What the format says of itself: JSON's strings are strings, and its arrays vectors.
+    /// Deserializes the kinds of values that the format has: JSON's strings become strings, and its arrays vectors.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Datum, D::Error> {
         deserializer.deserialize_any(DatumVisitor)
     }

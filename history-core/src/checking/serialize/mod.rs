@@ -1,7 +1,8 @@
-//! What serde sees of reports and values.
+//! The serde representation of reports and values.
 //!
-//! EDN has kinds of values that serde's data model lacks: keywords, symbols, sets. They travel as newtypes of private
-//! names, which [`to_edn`](crate::to_edn) knows and any other format ignores: JSON gets strings and arrays.
+//! EDN has kinds of values that serde's data model lacks: keywords, symbols, sets. They are serialized as newtypes with
+//! private names. [`to_edn`](crate::to_edn) recognizes these names; all other formats ignore them, so JSON contains
+//! strings and arrays.
 
 mod datum;
 pub(crate) mod named;
@@ -9,17 +10,17 @@ pub(crate) mod report;
 
 use serde::ser::{Serialize, Serializer};
 
-/// A newtype of this name around a string is a keyword.
+/// The name of a newtype around a string that is a keyword.
 pub(crate) const KEYWORD: &str = "$history_core::Keyword";
-/// Around a string: a string, even where strings become keywords.
+/// The name of a newtype around a string that remains a string, even where strings become keywords.
 pub(crate) const STR: &str = "$history_core::Str";
-/// Around a string: EDN text as it is to be written.
+/// The name of a newtype around a string that is EDN text and is written unchanged.
 pub(crate) const EDN: &str = "$history_core::Edn";
-/// Around a sequence: a list.
+/// The name of a newtype around a sequence that is a list.
 pub(crate) const LIST: &str = "$history_core::List";
-/// Around a sequence: a set.
+/// The name of a newtype around a sequence that is a set.
 pub(crate) const SET: &str = "$history_core::Set";
-/// A struct of this name has two fields, a tag and a value.
+/// The name of a struct with two fields, a tag and a value.
 pub(crate) const TAGGED: &str = "$history_core::Tagged";
 
 /// A keyword in EDN, a string elsewhere.

@@ -1,4 +1,4 @@
-//! Pairs of a name and something: a map whose order is kept.
+//! Serializes pairs of a name and a value as a map that keeps their order.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -8,12 +8,12 @@ use std::marker::PhantomData;
 
 type Name = Cow<'static, str>;
 
-/// For `#[serde(with)]`.
+/// The function for `#[serde(with)]`.
 pub(crate) fn serialize<S: Serializer, T: Serialize>(pairs: &[(Name, T)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }
 
-/// For `#[serde(with)]`.
+/// The function for `#[serde(with)]`.
 pub(crate) fn deserialize<'de, D, T>(deserializer: D) -> Result<Vec<(Name, T)>, D::Error>
 where
     D: Deserializer<'de>,

@@ -61,13 +61,13 @@ impl<'de> Deserialize<'de> for OpKind {
     }
 }
 
-/// A report as it is written and read.
+/// The serialized form of a report.
 #[derive(DeriveSerialize, DeriveDeserialize)]
 struct ReportForm {
     #[serde(serialize_with = "keyword")]
     checker: Name,
     valid: Verdict,
-    /// Only where it is true.
+    /// Written only if it is true.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     partial: bool,
     /// The names in `anomalies`, for consumers that need no details; not read back.
@@ -83,7 +83,7 @@ struct ReportForm {
     anomalies: Vec<(Name, AnomalyForm)>,
     #[serde(default)]
     notes: Vec<String>,
-    /// Only where the verdict is unknown.
+    /// Written only if the verdict is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     next: Vec<NextStep>,
     #[serde(default, with = "named")]
@@ -96,7 +96,7 @@ struct ReportForm {
     checkers: Vec<(Name, Report)>,
 }
 
-/// What an anomaly's name represents.
+/// The serialized form of an anomaly without its name.
 #[derive(DeriveSerialize, DeriveDeserialize)]
 struct AnomalyForm {
     count: u64,
@@ -160,7 +160,7 @@ pub(crate) fn keywords<S: Serializer>(names: &[Name], serializer: S) -> Result<S
     serializer.collect_seq(names.iter().map(|name| Keyword(name)))
 }
 
-/// A field that may be omitted: a field that is present counts, even as `null`.
+/// Deserializes a field that may be omitted. A field that is present becomes `Some`, even if its value is `null`.
 pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Datum>, D::Error> {
     Datum::deserialize(deserializer).map(Some)
 }

@@ -34,7 +34,7 @@ impl State for u64 {
 }
 
 impl State for i64 {
-    /// Numbers near zero are short, both positive and negative.
+    /// Numbers near zero take few bytes, both positive and negative.
     fn save(&self, out: &mut Out) {
         ((self.cast_unsigned() << 1) ^ (self >> 63).cast_unsigned()).save(out);
     }
@@ -290,7 +290,7 @@ mod tests {
         let mut from = In::new(&bytes);
         assert_eq!(T::load(&mut from).as_ref(), Ok(value));
         assert_eq!(from.end(), Ok(()));
-        // No part of a state is one.
+        // No proper prefix of a state is a state.
         for end in 0..bytes.len() {
             assert_eq!(T::load(&mut In::new(&bytes[..end])), Err(Damaged), "{value:?}, {end} bytes");
         }
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(u32::load(&mut In::new(&bytes(&(1_u64 << 32)))), Err(Damaged));
         assert_eq!(bool::load(&mut In::new(&[2])), Err(Damaged));
         assert_eq!(In::new(&[1]).end(), Err(Damaged));
-        // Lists of one list each, without an end.
+        // Lists that each contain one list, without an end.
         assert_eq!(Datum::load(&mut In::new(&[9, 1].repeat(1_000_000))), Err(Damaged));
     }
 }

@@ -101,7 +101,7 @@ crate::state!(
         CompletionsOnly,
     }
 );
-// What the rule says of numbers is found out again.
+// `numbers` is not saved: it is computed again from the rule.
 crate::state!(parts Pairing {
     open, crashed, free_slots, slots, mode, found, names, early, nameless; parts: ; same: rule, numbers, invented_from
 });
@@ -209,7 +209,7 @@ impl Pairing {
         self.names.get(name).copied()
     }
 
-    /// The place of the next op, and its client.
+    /// Returns the place of the next op, and its client.
     ///
     /// # Errors
     ///
@@ -222,7 +222,8 @@ impl Pairing {
         }
     }
 
-    /// The place of the next op, and what is wrong with it: the most plausible pairing of a text that is not a history.
+    /// Returns the place of the next op, and the error in it: the most plausible pairing of a text that is not a
+    /// history.
     ///
     /// Of two invocations in a row, the first is assumed to be abandoned; a client that continues after a crash is
     /// treated as a new client; a completion without invocation has no pair.
@@ -247,11 +248,11 @@ impl Pairing {
         (Placed { pair, named, is_left_out: false }, unclear.or(misfit))
     }
 
-    /// The number of the client of an op that does not have a client's number. An error if there is no client, with
-    /// what is wrong with that.
+    /// Returns the number of the client of an op whose process is not a client's number. If there is no client, returns
+    /// the reason, if it is an error.
     fn by_name(&mut self, op: &OpHead<'_>) -> Result<i64, Option<Misfit>> {
         let name = match (op.client_name, op.process) {
-            // It was found to be a client's before.
+            // This name is already known to be a client's.
             (Some(name), _) => return Ok(self.number(name)),
             (None, Process::Client(number)) => return Err(Some(Misfit::Reserved(number))),
             (None, Process::Other(name)) => name,
@@ -303,7 +304,7 @@ impl Pairing {
         self.early.is_some().then_some(Misfit::Early)
     }
 
-    /// What would be wrong with the next op. It does not change the state. O(1).
+    /// Returns the error in the next op, without a change of the state. O(1).
     pub(crate) fn foresee(&mut self, op: &OpHead<'_>) -> Option<HistoryError> {
         let (names, nameless, had_early) = (self.names.len(), self.nameless, self.early.is_some());
         let error = self.misfit(op).map(|misfit| self.error(misfit));
@@ -319,7 +320,7 @@ impl Pairing {
         error
     }
 
-    /// What would be wrong with the next op. It changes only what [`Pairing::foresee`] restores.
+    /// Returns the error in the next op. Changes only the state that [`Pairing::foresee`] restores.
     fn misfit(&mut self, op: &OpHead<'_>) -> Option<Misfit> {
         let process = match op.process {
             Process::Client(number) if number >= NAMES_END => {
@@ -418,7 +419,7 @@ impl Pairing {
         (self.mode != Mode::CompletionsOnly).then_some(Misfit::Uninvoked(process))
     }
 
-    /// Whether a client had crashed. It is then treated as a new client.
+    /// Whether a client has crashed. If so, it is treated as a new client.
     #[inline]
     fn is_back(&mut self, process: i64) -> bool {
         !self.crashed.is_empty() && self.crashed.remove(process).is_some()

@@ -1,4 +1,4 @@
-//! Builds a row from the map on a tape that is an op.
+//! Builds a row from the map on a tape that represents an op.
 
 use super::{Extra, ProcessRecord, Row};
 use crate::cast::Cast as _;
@@ -10,7 +10,7 @@ use crate::values::tape::{Tag, Tape};
 use crate::{OpKind, Position, TimeUnit, Value};
 
 impl Row {
-    /// The op that a plain one is.
+    /// Builds the row of a plain op.
     #[inline]
     pub(crate) fn of_plain(plain: &Plain, position: Position) -> Row {
         let mut row = Row::at(position);
@@ -23,9 +23,9 @@ impl Row {
         row
     }
 
-    /// The op that the value at `node` is.
+    /// Builds the row of the op at `node`.
     pub(crate) fn read(tape: &Tape, mut node: usize, position: Position, unit: Option<TimeUnit>) -> Result<Row, Fault> {
-        // A record's tag, #jepsen.history.Op{...}, says nothing that we need.
+        // A record's tag, such as #jepsen.history.Op, is not needed.
         while tape.nodes[node].tag == Tag::Tagged {
             node += 1;
         }
@@ -36,7 +36,7 @@ impl Row {
         let mut found = Found { row: Row::at(position), unit, seen: 0, since_extra: 0, extra: None };
         let (mut at, end) = (node + 1, head.b.to_usize());
         while at < end {
-            // A key is nearly always a name, and so one node long.
+            // Nearly every key is a name, which takes one node.
             let value = if tape.nodes[at].tag.is_leaf() { at + 1 } else { tape.after(at) };
             found.field(tape, at, value)?;
             at = tape.after(value);
@@ -50,11 +50,11 @@ pub(crate) const OP: &str = "an op: a map with :type (invoke, ok, fail or info),
 /// The fields of one op, as they are found.
 struct Found {
     row: Row,
-    /// Of times, if one was given.
+    /// The unit of times, if one was given.
     unit: Option<TimeUnit>,
-    /// One bit for each [`OwnField`].
+    /// The fields seen so far: one bit for each [`OwnField`].
     seen: u8,
-    /// Entries since the first that is none of these.
+    /// The number of entries since the first one that is not an [`OwnField`].
     since_extra: u32,
     extra: Option<Extra>,
 }
@@ -71,7 +71,7 @@ impl Found {
             return Err(twice(tape, key));
         }
         self.seen |= field.bit();
-        // What nearly every op has, without a detour by way of a `Value`.
+        // The fields that nearly every op has are read without a `Value`.
         match (field, tape.int(at)) {
             (OwnField::Value, _) => self.row.set_value(at.to_u32()),
             (OwnField::F, _) if tape.is_name(at) => self.row.set_f(at.to_u32()),
@@ -88,7 +88,7 @@ impl Found {
         Ok(())
     }
 
-    /// A field without a place of its own.
+    /// Records a field that is not an [`OwnField`].
     fn further_field(&mut self, key: usize) {
         let node = if let Some(extra) = self.extra {
             extra.node

@@ -35,7 +35,7 @@ impl Reader<'_> {
         mut see: impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,
     ) -> Result<(), HistoryError> {
         let read = self.ahead(&mut see);
-        // Where no thread can be had, this one does both.
+        // If no thread can be started, this one reads and checks.
         read.unwrap_or_else(|| self.for_each_batch(see))
     }
 
@@ -45,8 +45,8 @@ impl Reader<'_> {
         see: &mut impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,
     ) -> Option<Result<(), HistoryError>> {
         let (mut handover, to_see, seen) = Handover::new();
-        // Both ends that this thread holds go with the closure, before the scope waits for the other thread: either end
-        // hangs up when it is done, and the other then stops too.
+        // The closure owns this thread's ends of the channels, and drops them before the scope waits for the other
+        // thread. When either thread ends, its channels close, and the other thread stops too.
         std::thread::scope(move |scope| {
             let read = move || self.read_ahead(&mut handover, |count| Threads::start(scope, count));
             Builder::new().spawn_scoped(scope, read).ok()?;
@@ -66,7 +66,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads to the end, or until the receiver stops; with threads where `start` starts them.
+    /// Reads to the end, or until the receiver stops. `start` starts the threads for it, if it can.
     fn read_ahead(&mut self, handover: &mut Handover, start: impl Fn(usize) -> Option<Threads>) {
         let mut threads = None;
         loop {

@@ -1,4 +1,4 @@
-//! The text of a source in blocks, each beginning where the reader of the one before stopped.
+//! Divides the text of a source into blocks. Each begins where the reader stopped in the previous one.
 
 mod pieces;
 mod torn;
@@ -25,13 +25,13 @@ const LONG_BLOCKS: usize = 16;
 /// A source of text: decompressed, and verified to be UTF-8.
 pub(crate) struct Blocks<'s> {
     source: Unread<'s>,
-    /// Whether `source` has been looked at for compression.
+    /// Whether `source` has been examined for compression.
     opened: bool,
-    /// Whether it was compressed, so that its bytes are not those of the text.
+    /// Whether the source was compressed, so that offsets in it differ from those in the text.
     is_compressed: bool,
-    /// The first bytes of the source, once it was opened; nothing of a source that is being written.
+    /// The first bytes of the source, once it was opened; empty for a source that is being written.
     head: Vec<u8>,
-    /// A block that was put back.
+    /// A block that was returned to the source.
     again: Option<(String, Block)>,
     /// Whether a block ends where the source has no more data yet.
     eager: bool,
@@ -40,13 +40,13 @@ pub(crate) struct Blocks<'s> {
     block_bytes: usize,
     /// The maximum length of an op in bytes: no more text of a longer op is read.
     op_bytes_max: usize,
-    /// The end of the last block: first text that was read and is kept for messages, then unread text.
+    /// The end of the last block: first, text that was read and is kept for messages, then unread text.
     rest: Vec<u8>,
-    /// How much of `rest` was read; at most its length.
+    /// The number of bytes of `rest` that were read; at most its length.
     behind: usize,
     /// Where the unread text begins.
     place: Place,
-    /// Why there is no more text; reported once the text before was read.
+    /// The error that ends the text; reported once all text before it was read.
     fault: Option<HistoryError>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Block {
     pub(crate) start: usize,
     /// Where the source's text ends; one additional newline follows if the block is the last.
     pub(crate) end: usize,
-    /// The length of the text that was there before, but was incomplete: a part of an op.
+    /// The length of the incomplete op at the beginning, which was already in the previous block.
     pub(crate) carried: usize,
     /// Whether the source ended.
     pub(crate) over: bool,
@@ -112,7 +112,7 @@ impl<'s> Blocks<'s> {
         self.may_be_cut = Some(may_be_cut);
     }
 
-    /// Whether the source may end within an op.
+    /// Whether the source is still being written, so that it may end within an op.
     pub(crate) fn is_growing(&self) -> bool {
         self.may_be_cut.is_some()
     }
@@ -129,12 +129,12 @@ impl<'s> Blocks<'s> {
         self.op_bytes_max = bytes;
     }
 
-    /// The offset of what is to be read next.
+    /// The offset of the next unread byte.
     pub(crate) fn offset(&self) -> u64 {
         self.place.offset
     }
 
-    /// Where the text that is to be read next begins in the source; `None` if that is not known.
+    /// The place of the next unread text in the source; `None` if that is unknown.
     pub(crate) fn place(&self) -> Option<Place> {
         (!self.is_compressed && self.again.is_none() && self.fault.is_none()).then_some(self.place)
     }
@@ -187,14 +187,14 @@ impl<'s> Blocks<'s> {
         Ok(Block { start, end, carried: unread, over, last, place })
     }
 
-    /// Examines the beginning of the source, once.
+    /// Examines the beginning of the source, when first called.
     fn open(&mut self) -> Result<(), HistoryError> {
         if !self.opened {
             let source = std::mem::replace(&mut self.source, Unread::new(Box::new(io::empty()))).into_source();
             let (source, mark_bytes, is_compressed) = decompress::open(source)?;
             (self.source, self.place.offset, self.is_compressed) = (Unread::new(source), mark_bytes, is_compressed);
             if !self.eager {
-                // A source that fails here fails when it is read, behind what it gave.
+                // The error is given back to the source, to be returned again after the bytes before it.
                 let looked = self.source.read_up_to(HEAD_BYTES, &mut self.head);
                 self.source.give_back(&self.head, looked.err());
             }
@@ -203,7 +203,7 @@ impl<'s> Blocks<'s> {
         Ok(())
     }
 
-    /// The first unread bytes, decompressed; none if the source would have to be waited for.
+    /// The first unread bytes, decompressed; empty if reading them would have to wait for the source.
     pub(crate) fn head(&mut self) -> Result<&[u8], HistoryError> {
         self.open()?;
         Ok(&self.head)
@@ -239,7 +239,7 @@ impl<'s> Blocks<'s> {
         self.again = Some((std::mem::take(text), *block));
     }
 
-    /// The end of the last block, in `buffer` if there is room for it. A buffer that one long op has made is not kept.
+    /// Returns the end of the last block, in `buffer` if it fits. A buffer that grew for one long op is dropped.
     fn joined(&mut self, mut buffer: Vec<u8>) -> Vec<u8> {
         buffer.clear();
         if self.rest.capacity() > buffer.capacity() {
@@ -259,12 +259,12 @@ impl<'s> Blocks<'s> {
 
     /// Reads more bytes. Returns whether the source has ended.
     fn pull(&mut self, bytes: &mut Vec<u8>, unread: usize) -> io::Result<bool> {
-        // An op longer than a block: double what is read, so that it is not scanned more than twice its length in all.
-        // One byte beyond the limit is enough to know that it is too long.
+        // For an op longer than a block, the text read is doubled, so that it is scanned at most twice in all. One byte
+        // more than the limit is enough to detect that an op is too long.
         let room = self.op_bytes_max.saturating_add(1).saturating_sub(unread);
         let want = self.block_bytes.max(unread.min(room));
         if want > self.block_bytes {
-            // Not twice as much as there is, as a vector would take.
+            // Reserves exactly this much, where a vector would double its capacity.
             bytes.reserve_exact(want + 1);
         }
         if !self.eager {
@@ -281,7 +281,8 @@ impl<'s> Blocks<'s> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
                 Ok(0) => return Ok(true),
-                // Half of a long op is not worth to be scanned again; what ends with a line may be all that there is.
+                // Scanning half of a long op again is not worthwhile. Text that ends with a line may be all that the
+                // source has now.
                 Ok(_) if unread <= self.block_bytes || bytes.len() == end || bytes.ends_with(b"\n") => {
                     return Ok(false);
                 }
@@ -290,7 +291,7 @@ impl<'s> Blocks<'s> {
         }
     }
 
-    /// Removes invalid bytes and all bytes after them from the text. They are a fault, unless they may be a character
+    /// Removes invalid bytes and all bytes after them from the text. They are an error, unless they may be a character
     /// that the end of the block cut off.
     fn cut_at_bad_bytes(&mut self, error: std::string::FromUtf8Error, text: &mut String, ended: bool, failed: bool) {
         let utf8 = error.utf8_error();
@@ -301,13 +302,13 @@ impl<'s> Blocks<'s> {
         if !may_go_on {
             let mut place = self.place;
             place.advance(&bytes[self.behind..valid]);
-            // Nothing after these bytes will be read, other than to show it.
+            // The bytes after the invalid ones are read only to show them.
             let _ = self.source.read_up_to(Snippet::SIDE_BYTES_MAX, &mut bytes);
             let error = HistoryError::new(ErrorKind::Syntax, "these bytes are not UTF-8").expected("UTF-8 text");
             let starts_at = self.place.offset - self.behind.to_u64();
             self.fault = Some(error.at(place.position()).with_source(&bytes, starts_at));
         }
-        // If they are a fault, they may still have to be shown after one that comes before.
+        // The invalid bytes may also be shown in the message of an error before them.
         self.rest = bytes.split_off(valid);
         *text = String::from_utf8(bytes).unwrap_or_default();
     }
@@ -317,7 +318,7 @@ impl<'s> Blocks<'s> {
         self.keep_behind(block.place, text, block, consumed);
     }
 
-    /// The same where lines were counted up to a place of the block that is not behind `consumed`.
+    /// The same, if lines were counted up to a place of the block that is not after `consumed`.
     pub(crate) fn keep_behind(&mut self, counted: Place, text: &str, block: &Block, consumed: usize) {
         let consumed = consumed.min(block.end);
         let from = block.start + (counted.offset - block.place.offset).to_usize();
@@ -333,7 +334,7 @@ impl<'s> Blocks<'s> {
         self.rest.extend_from_slice(&cut_char);
     }
 
-    /// The same where the text is not needed any more: a long op is moved, not copied.
+    /// The same, if the text is not needed any more: a long op is moved, not copied.
     pub(crate) fn keep_all(&mut self, text: &mut String, block: &Block, consumed: usize) {
         let consumed = consumed.min(block.end);
         self.place.advance(&text.as_bytes()[block.start..consumed]);
@@ -352,7 +353,7 @@ impl<'s> Blocks<'s> {
     pub(crate) fn sited(&mut self, error: HistoryError, text: &str, block: &Block) -> HistoryError {
         let Some(position) = error.position else { return error };
         let at = position.offset.saturating_sub(block.offset()).to_usize();
-        // What is far away is not copied: an op may be long.
+        // Only the text near the position is copied, because an op may be long.
         let (low, high) = (at.saturating_sub(Snippet::SIDE_BYTES_MAX).min(block.end), at + Snippet::SIDE_BYTES_MAX);
         let mut bytes = text.as_bytes()[low..high.clamp(low, block.end)].to_vec();
         let shown = memchr::memchr(b'\n', bytes.get(at - low..).unwrap_or_default()).is_some();

@@ -9,13 +9,14 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 const JEPSEN: [u8; 6] = *b"JEPSEN";
 
-/// How to get text from a test that Jepsen stored in its binary form.
+/// Instructions for a message: how to get text from a test that Jepsen stored in its binary form.
 pub(crate) const TO_TEXT: &str = "history.edn, which Jepsen writes beside test.jepsen when a test ends; or else, at \
     its REPL, (jepsen.store/write-history! (jepsen.store/test \"STORE-DIRECTORY\"))";
 
 pub(crate) type Source<'s> = Box<dyn Read + Send + 's>;
 
-/// The text of a source, decompressed, without its byte order mark; how long that was; and whether it was compressed.
+/// Returns the text of a source, decompressed, without its byte order mark; the length of that mark; and whether the
+/// source was compressed.
 pub(super) fn open(mut source: Source<'_>) -> Result<(Source<'_>, u64, bool), HistoryError> {
     let head = head(&mut source, JEPSEN.len())?;
     if head == JEPSEN {
@@ -34,7 +35,7 @@ pub(super) fn open(mut source: Source<'_>) -> Result<(Source<'_>, u64, bool), Hi
     without_bom(&head, Cursor::new(head.clone()).chain(text)).map(|(text, mark)| (text, mark, true))
 }
 
-/// The bytes of a source that is a part of one, decompressed.
+/// Decompresses a source that is a part of a larger one.
 #[cfg(feature = "files")]
 pub(crate) fn decompressed(source: Source<'static>) -> Result<Source<'static>, HistoryError> {
     open(source).map(|(source, ..)| source)

@@ -15,7 +15,7 @@ type Filled = (Batch, Result<bool, HistoryError>);
 pub(super) struct Handover {
     filled: SyncSender<Filled>,
     to_fill: Receiver<Batch>,
-    /// The number of batches that have not come back yet.
+    /// The number of batches that were not returned yet.
     out: usize,
 }
 
@@ -38,7 +38,7 @@ impl Handover {
         }
     }
 
-    /// A batch to fill, once few are in use; `None` if none comes back any more.
+    /// Returns a batch to fill, and waits for one if all are in use; `None` if the receiver has ended.
     pub(super) fn next(&mut self) -> Option<Batch> {
         if self.out < BATCHES {
             return Some(self.any());
@@ -47,7 +47,7 @@ impl Handover {
         self.to_fill.recv().ok()
     }
 
-    /// A batch to fill, a new one if none came back.
+    /// Returns a batch to fill: one that was returned, or a new one.
     pub(super) fn any(&mut self) -> Batch {
         let back = self.to_fill.try_recv();
         self.out -= usize::from(back.is_ok());

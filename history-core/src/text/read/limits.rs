@@ -1,4 +1,4 @@
-//! How much a reader reads.
+//! Limits on how much a reader reads.
 
 /// The limits of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

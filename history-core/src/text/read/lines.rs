@@ -35,7 +35,7 @@ use crate::{ClientRule, OpKind, Position, TimeUnit};
 /// ```
 #[derive(Debug)]
 pub struct Lines {
-    /// Absent until the first op determines it.
+    /// The format; absent until the first op determines it.
     format: Option<Format>,
     time_unit: Option<TimeUnit>,
     /// The ops that were read and not taken yet.
@@ -117,7 +117,7 @@ impl Lines {
     /// Takes the ops that were read.
     pub fn take(&mut self) -> Batch {
         let mut batch = std::mem::take(&mut self.batch);
-        // What is known of runs of integers helps with the next lines.
+        // Keeps the memory of runs of integers, which speeds up reading the next lines.
         self.batch.tape.memo = std::mem::take(&mut batch.tape.memo);
         batch
     }
@@ -129,7 +129,7 @@ fn format_of(line: &str) -> Format {
     if inside.is_some_and(|inside| inside.starts_with(['"', '}'])) { Format::Json } else { Format::Edn }
 }
 
-/// The op that is all there is in the source of a tape, from `start` on; none if there is nothing.
+/// Returns the only op in the source of a tape, from `start` on; `None` if there is no op.
 fn record(
     tape: &mut Tape,
     start: usize,
@@ -142,7 +142,7 @@ fn record(
     let node = scanner.next_node();
     let first = value(&mut scanner, format);
     let end = scanner.pos;
-    // What is after a value that cannot be read is not looked at.
+    // Text after a value that cannot be read is not examined.
     let more = first == Ok(true) && value(&mut scanner, format) != Ok(false);
     tape.source = source;
     if !first? {
@@ -152,7 +152,7 @@ fn record(
     let (begins, next) = (start + space(start), end + space(end));
     let mut begun = place;
     begun.advance(&tape.source.as_bytes()[start..begins]);
-    // Until it is in a history, its place is that in the batch.
+    // Until the op is in a history, its offset is the one in the batch.
     let row = Row::read(tape, node, Position { offset: begins.to_u64(), ..begun.position() }, unit)?;
     if more {
         return Err(Fault::syntax(next, "this line has text after its op", "one op per line"));
@@ -180,7 +180,7 @@ fn value(scanner: &mut Scanner<'_>, format: Format) -> Result<bool, Fault> {
     }
 }
 
-/// A fault as an error; `line` is what is in the source of the tape from `start` on.
+/// Converts a fault to an error. `line` is the content of the tape's source from `start` on.
 #[cold]
 fn sited(mut fault: Fault, line: &str, start: usize, place: Place) -> HistoryError {
     let place_of = |at: usize| {
@@ -200,7 +200,7 @@ fn sited(mut fault: Fault, line: &str, start: usize, place: Place) -> HistoryErr
 pub struct Merge {
     indices: Indices,
     pairing: Pairing,
-    /// Bytes of text that were added.
+    /// The number of bytes of text added.
     bytes: u64,
 }
 
@@ -295,8 +295,8 @@ impl Merge {
 mod tests {
     use super::*;
 
-    /// What is wrong with an op is the same whether it is asked before or found when it is taken in: all histories of
-    /// five ops of a client with a number, one with a name, the nemesis, and ops without a process.
+    /// An op gets the same error whether it is checked before or when it is added. Tries all histories of five ops of a
+    /// client with a number, a client with a name, the nemesis, and ops without a process.
     #[test]
     fn a_misfit_is_foreseen() {
         let mut lines = Lines::new(None);

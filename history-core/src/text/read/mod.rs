@@ -1,8 +1,8 @@
 //! Readers: a stream of bytes becomes batches of ops.
 //!
-//! The text is read in blocks into a buffer that is reused; an op that a block cuts is moved to the front of the next.
-//! So memory does not follow the length of the history, only that of its longest op. (Intervals, which must be sorted,
-//! are the exception.)
+//! The text is read in blocks into a buffer that is reused. An op that the end of a block cuts is moved to the front of
+//! the next block. Memory therefore grows with the longest op, not with the history (except for intervals, which must
+//! be sorted).
 
 mod ahead;
 mod blocks;
@@ -75,9 +75,9 @@ pub struct Reader<'s> {
     blocks: Blocks<'s>,
     format: Option<Format>,
     limits: Limits,
-    /// Of times, if one was given.
+    /// The unit of times, if one was given.
     unit: Option<TimeUnit>,
-    /// By which intervals are widened on both sides.
+    /// The time by which intervals are widened on both sides.
     clock_error_ns: i64,
     pairing: Option<Pairing>,
     indices: Indices,
@@ -94,7 +94,7 @@ pub struct Reader<'s> {
     ended: bool,
     torn: Torn,
     plan: threads::Plan,
-    /// Why nothing more can be read.
+    /// The error that ended reading.
     failed: Option<HistoryError>,
 }
 
@@ -141,7 +141,7 @@ impl<'s> Reader<'s> {
     /// Sets limits other than the default ones.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Reader<'s> {
-        // A tape counts what is in an op in 32 bits.
+        // A tape counts the content of an op with 32 bits.
         let op_bytes_max = limits.op_bytes_max.min(1 << 30);
         self.limits = Limits { op_bytes_max, ..limits };
         self.blocks.set_op_bytes_max(op_bytes_max);
@@ -471,7 +471,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// Makes an op of a value.
+/// Adds the op that a value represents.
 #[inline]
 fn read_row(batch: &mut Batch, found: steps::Found, place: Place, unit: Option<TimeUnit>) -> Result<(), HistoryError> {
     let row = match found.plain {

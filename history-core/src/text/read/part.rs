@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn a_named_client_has_the_number_that_the_whole_gave_it() {
         let mut part = PartReader::new(Format::Edn, None);
-        // In a history of completions only this is an op of a client.
+        // In a history without invocations, this is an op of a client.
         let text = b"{:process :w1, :type :info}";
         let named = Place { client: Some(-99), ..place(0, 0, 1) };
         let is_it = |op: &Op<'_>| Ok(op.process == Process::Client(-99) && op.client_name == Some("w1"));

@@ -8,7 +8,7 @@ use crate::cast::Cast as _;
 pub(crate) struct Place {
     pub(crate) offset: u64,
     pub(crate) line: u64,
-    /// In characters.
+    /// The column in characters.
     pub(crate) column: u64,
 }
 
@@ -25,7 +25,7 @@ impl Place {
         Place { offset: begins.offset + self.offset, line: begins.line + self.line, column }
     }
 
-    /// Moves over the rest of a line, and its end; or over several lines, if a newline is in the text.
+    /// Moves over the rest of a line and its end; or over several lines, if the text contains newlines.
     pub(crate) fn end_line(&mut self, line: &[u8]) {
         self.offset += line.len().to_u64() + 1;
         self.line += memchr::memchr_iter(b'\n', line).count().to_u64() + 1;
@@ -37,7 +37,7 @@ impl Place {
     pub(crate) fn advance(&mut self, passed: &[u8]) {
         self.offset += passed.len().to_u64();
         let mut rest = passed;
-        // Mostly an op and the end of its line: one newline, and nothing after it.
+        // Most often this is an op and the end of its line: one newline, and nothing after it.
         while let Some(end) = memchr::memchr(b'\n', rest) {
             self.line += 1;
             self.column = 0;
@@ -46,7 +46,7 @@ impl Place {
                 return;
             }
         }
-        // Bytes that begin a character.
+        // Counts the bytes that begin a character.
         self.column += rest.iter().filter(|b| **b & 0xc0 != 0x80).count().to_u64();
     }
 }

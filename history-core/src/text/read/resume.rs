@@ -80,5 +80,5 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// Those that are read op by op.
+/// The formats that are read op by op.
 const FORMATS: [Format; 3] = [Format::Edn, Format::Json, Format::Table];

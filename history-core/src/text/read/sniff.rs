@@ -117,7 +117,7 @@ pub(crate) fn format(text: &str, block: &Block) -> Result<Sniffed, HistoryError>
     let space = |c: char| matches!(c, ' ' | '\n' | '\r' | '\t' | ',');
     let unread = &text[block.start..];
     let from = unread.trim_start_matches(space);
-    // What encloses the ops is alike in EDN and JSON.
+    // The containers around ops look the same in EDN and JSON.
     let inside = from.strip_prefix('[').map(|inside| inside.trim_start_matches(space));
     let mut chars = inside.unwrap_or(from).chars();
     let found = match chars.next() {
@@ -145,7 +145,7 @@ pub(crate) fn format(text: &str, block: &Block) -> Result<Sniffed, HistoryError>
     };
     match found {
         Some(format) => Ok(Sniffed::Known(format)),
-        // An array or a map that was begun: let its reader say what is missing.
+        // An array or a map that was begun: the reader of its format reports what is missing.
         None if block.last && inside == Some("") => Ok(Sniffed::Known(Format::Json)),
         None if block.last && !from.is_empty() => Ok(Sniffed::Known(Format::Edn)),
         None if block.last => {
@@ -176,7 +176,7 @@ fn of_line(text: &str, inside: Option<&str>) -> Guess {
     }
     for line in text.split_inclusive('\n') {
         let Some(line) = line.strip_suffix('\n').map(str::trim) else { return Guess::More };
-        // Lines that end transactions or sessions begin nothing.
+        // A line that ends a transaction or a session does not determine the format.
         if line.is_empty() || line.bytes().all(|b| b == b'-') || line.bytes().all(|b| b == b'=') {
             continue;
         }

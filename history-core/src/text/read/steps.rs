@@ -32,17 +32,17 @@ pub(crate) struct Steps {
     /// Whether plain ops need not be values on the tape.
     takes_plain: bool,
     within: Within,
-    /// Whether an op or an opening bracket was read yet.
+    /// Whether an op or an opening bracket was already read.
     started: bool,
-    /// JSON, in an array: what was read last.
+    /// In a JSON array: the token that was read last.
     last: Last,
-    /// EDN: whether the last block ended inside a comment.
+    /// In EDN: whether the last block ended inside a comment.
     in_comment: bool,
     /// For the table: whether the last op has an error, or the last line is a logger's, which may continue.
     after_error: bool,
-    /// The values of the block at hand.
+    /// The values of the current block.
     found: Vec<Found>,
-    /// Where the last value of the block ends, or the bracket before the first value.
+    /// The end of the last value of the block, or of the bracket before the first value.
     end: Option<usize>,
     /// The place after the last value, and the end of the line up to there.
     ended: (Place, String),
@@ -52,7 +52,7 @@ pub(crate) struct Steps {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub(crate) node: usize,
-    /// Its content, if it is a plain op. The node is then not that of a map.
+    /// Its content, if it is a plain op. Then the node is not that of a map.
     pub(crate) plain: Option<Plain>,
     pub(crate) start: usize,
     pub(crate) end: usize,
@@ -61,7 +61,7 @@ pub(crate) struct Found {
 /// Why a scan stopped before the end of a block.
 pub(crate) struct Stop {
     pub(crate) fault: Fault,
-    /// Where the value begins that cannot be read.
+    /// The beginning of the value that cannot be read.
     pub(crate) start: usize,
 }
 
@@ -76,9 +76,9 @@ enum Last {
 enum Step {
     /// An op that begins here.
     Op(usize),
-    /// The same, a plain one.
+    /// A plain op that begins here.
     Plain(usize, Plain),
-    /// Something between ops.
+    /// Text between ops.
     Passed,
     /// The end of the block.
     Out,
@@ -111,7 +111,7 @@ impl State for Within {
     }
 }
 
-// Between two blocks nothing is found.
+// `found` and `end` are not saved: between two blocks they are empty.
 crate::state!(parts Steps {
     within, started, last, in_comment, after_error, ended; parts: ; same: format, takes_plain, found, end
 });
@@ -142,7 +142,7 @@ impl Steps {
         self.within != Within::Bare
     }
 
-    /// Whether the next op may follow here at once, in a format in which that shows.
+    /// Whether the next op may follow here directly, if the format shows that.
     pub(super) fn is_between_ops(&self) -> bool {
         matches!(self.format, Format::Edn | Format::Json)
             && self.started
@@ -150,8 +150,8 @@ impl Steps {
             && self.within != Within::Closed
     }
 
-    /// The position of a reader before a text that follows somewhere, if it is between two ops, as far as that text
-    /// shows.
+    /// The position of a reader before a text that was cut out of the middle, on the assumption that it begins between
+    /// two ops.
     pub(super) fn before(&self, text: &[u8]) -> Steps {
         let first = text.iter().find(|b| !b.is_ascii_whitespace());
         let last = if matches!(first, Some(b',' | b']')) { Last::Op } else { Last::Comma };
@@ -185,7 +185,7 @@ impl Steps {
     ) -> Result<usize, HistoryError> {
         let scanned = self.scan(&mut batch.tape, block, block.start);
         let (mut place, mut counted) = (block.place, block.start);
-        // The ops before a fault are good.
+        // Ops before a fault are taken.
         for found in &self.found {
             place.advance(&batch.tape.source.as_bytes()[counted..found.start]);
             counted = found.start;
@@ -198,7 +198,7 @@ impl Steps {
         scanned.map_err(|stop| self.sited(stop.fault, &batch.tape.source, block))
     }
 
-    /// Up to where [`Steps::run`] counted lines in a block.
+    /// The place up to which [`Steps::run`] counted lines in a block.
     pub(crate) fn counted(&self, block: &Block) -> Place {
         if self.end.is_some() { self.ended.0 } else { block.place }
     }
@@ -213,7 +213,7 @@ impl Steps {
         }
     }
 
-    /// A fault of [`Steps::scan`] as an error.
+    /// Converts a fault of [`Steps::scan`] to an error.
     pub(crate) fn sited(&self, mut fault: Fault, text: &str, block: &Block) -> HistoryError {
         if let Some(opened_at) = fault.opened_at {
             let opened = block.place_of(text, opened_at).position();
@@ -318,7 +318,7 @@ impl Steps {
     /// Rejects an op of the table in a last line that may be incomplete, because its last word may be too.
     fn verify_line_end(&self, step: Step, scanner: &Scanner<'_>, block: &Block) -> Result<Step, Fault> {
         let Step::Op(start) = step else { return Ok(step) };
-        // The newline at the end of the text is the reader's.
+        // The reader added the newline at the end of the text.
         let is_open = self.format == Format::Table && block.last && scanner.pos > block.end;
         if is_open && !is_whole(&scanner.bytes[start..block.end]) {
             let message = "the last line has no line end, so it may be cut";
@@ -419,14 +419,14 @@ pub(crate) fn too_long(
 ) -> HistoryError {
     let message = format!("an op is longer than {op_bytes_max} bytes");
     let mut error = HistoryError::new(ErrorKind::Limit, message).at(place.position());
-    // As much as is allowed is read once more, so that it does not matter how much of it there is.
+    // Only the allowed length is scanned again, so that the message does not depend on the length of the text.
     let bytes = &text.as_bytes()[..text.len().min(at + op_bytes_max)];
     let mut tape = Tape::default();
     let mut scanner = Scanner::new(bytes, at, &mut tape);
     let read = match format {
         Some(Format::Edn) => scanner.edn_value().map(drop),
         Some(Format::Json | Format::Intervals) => scanner.json_value(),
-        // What EDN is shows at once; objects may be ops or intervals.
+        // EDN is recognized early; an object may be an op or an interval.
         None if text[at..].starts_with(['{', '[']) => scanner.json_value(),
         _ => Ok(()),
     };

@@ -32,8 +32,8 @@ const FIRST_BLOCKS: usize = 4;
 /// The number of pieces in progress per thread.
 const PIECES: usize = 2;
 
-/// The initial and maximum credit. Each piece that counts raises it by one, up to this; each time that pieces must be
-/// given back, because one does not count or no line ends, it falls by `COST`. Below `COST`, no threads are used.
+/// The initial and maximum credit. Each piece that counts raises the credit by one. Each time that pieces are given
+/// back, because one does not count or contains no line end, it falls by `COST`. Below `COST`, no threads are used.
 const CREDIT: u32 = 64;
 const COST: u32 = 16;
 
@@ -43,9 +43,9 @@ pub(super) struct Plan {
     /// The number of threads; with fewer than two, the reader reads alone.
     pub(super) threads: usize,
     credit: u32,
-    /// Up to this place of the text the reader reads alone.
+    /// The reader reads alone up to this offset of the text.
     alone_to: u64,
-    /// Pieces that counted.
+    /// The number of pieces that counted.
     pub(super) pieces: u64,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Threads {
 /// A piece that is to be read.
 struct Job {
     bytes: Vec<u8>,
-    /// How much of it was read before.
+    /// The number of its bytes that were read before.
     start: usize,
     batch: Batch,
     steps: Steps,
@@ -81,9 +81,9 @@ struct Piece {
 }
 
 enum Outcome {
-    /// Its ops are in a batch; places are counted from its beginning.
+    /// The ops of the piece are in a batch. Places are counted from the beginning of the piece.
     Whole(Box<Whole>),
-    /// It is not text, or does not end between two ops, or something is wrong in it.
+    /// The text of a piece that is not UTF-8, does not end between two ops, or has a fault.
     Bytes(Vec<u8>),
 }
 
@@ -110,13 +110,14 @@ impl Threads {
 
 /// Reads pieces as long as there are any.
 fn work(queue: &Mutex<Receiver<Job>>) {
-    // Each thread sees every so many pieces, so what it knows of runs of integers is younger than what a batch knows.
+    // Each thread receives only some of the pieces, so its memory of runs of integers is more recent than that of a
+    // batch.
     let mut memo = Memo::default();
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
         let (piece, done) = job.read(&mut memo);
-        // Where nobody waits for it any more, the reader has ended.
+        // This fails only if the reader has ended and no longer waits for the piece.
         let _ = done.send(piece);
     }
 }
@@ -179,9 +180,9 @@ impl Reader<'_> {
             && self.blocks.offset() >= alone_to
             && !self.read_all
             && self.failed.is_none()
-            // So nothing in a piece can be too long.
+            // Then nothing in a piece can be too long.
             && self.limits.op_bytes_max >= self.blocks.piece_bytes_max()
-            // Only this thread knows how much it has read.
+            // Only this thread counts how much was read.
             && self.limits.text_bytes_max == u64::MAX
             && self.blocks.can_be_cut()
             && self.steps.as_ref().is_some_and(Steps::is_between_ops)
@@ -207,7 +208,7 @@ impl Reader<'_> {
                 let mut bytes = bytes_of(&mut batch);
                 if let Some((start, steps)) = self.next_piece(&mut pieces, &mut bytes) {
                     let (done, piece) = sync_channel(1);
-                    // Threads end only when this one lets them.
+                    // This cannot fail: the threads end only after this one drops the queue.
                     let _ = threads.jobs.send(Job { bytes, start, batch, steps, unit: self.unit, done });
                     under_way.push_back(piece);
                 }
@@ -258,8 +259,7 @@ impl Reader<'_> {
         Ok((batch, Ok(true)))
     }
 
-    /// Returns to the source what was not read: a piece that does not count, those after it, and the rest of the
-    /// source.
+    /// Returns unread text to the source: a piece that does not count, those after it, and the rest of the source.
     fn give_back(&mut self, pieces: Pieces, left: Option<Box<Piece>>, under_way: VecDeque<Receiver<Piece>>) {
         if left.is_some() || pieces.is_long {
             self.plan.credit = self.plan.credit.saturating_sub(COST);
@@ -277,13 +277,13 @@ impl Reader<'_> {
                 all = Some((bytes, start));
             }
         }
-        // Behind the text that was in the way it is tried again.
+        // After the text that prevented it, pieces are tried again.
         self.plan.alone_to = if pieces.is_over() { u64::MAX } else { self.blocks.offset() + alone_bytes.to_u64() };
         self.blocks.take_back(pieces, all);
     }
 }
 
-/// The first of the pieces in progress, if it is done; or once it is done, if `wait`.
+/// Returns the first of the pieces in progress if it is done; if `wait`, waits until it is done.
 fn first_done(under_way: &mut VecDeque<Receiver<Piece>>, wait: bool) -> Option<Piece> {
     let first = under_way.front()?;
     let piece = if wait {
@@ -299,7 +299,7 @@ fn first_done(under_way: &mut VecDeque<Receiver<Piece>>, wait: bool) -> Option<P
     Some(piece)
 }
 
-/// A thread drops its result only if it panics.
+/// Panics: a thread drops its result only if it panicked.
 fn panicked() -> ! {
     panic!("a thread that reads has panicked")
 }

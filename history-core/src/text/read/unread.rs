@@ -7,7 +7,7 @@ use std::io::{self, Read};
 /// A source to which bytes can be returned.
 pub(super) struct Unread<'s> {
     back: Vec<u8>,
-    /// How much of `back` was read again; at most its length.
+    /// The number of bytes of `back` that were read again; at most its length.
     at: usize,
     /// The error of the last read of the source, to be returned again after `back`.
     failure: Option<io::Error>,
@@ -19,12 +19,12 @@ impl<'s> Unread<'s> {
         Unread { back: Vec::new(), at: 0, failure: None, source }
     }
 
-    /// Takes the source out, of which nothing was read.
+    /// Returns the source. Nothing may have been read from it.
     pub(super) fn into_source(self) -> Source<'s> {
         self.source
     }
 
-    /// Takes back bytes that were read, and the error that followed them, as if they had not been read.
+    /// Takes back bytes that were read, and the error that followed them. They are returned again.
     pub(super) fn give_back(&mut self, bytes: &[u8], failure: Option<io::Error>) {
         let rest = self.back.split_off(self.at);
         self.back.clear();
@@ -34,7 +34,7 @@ impl<'s> Unread<'s> {
         self.failure = failure.or(self.failure.take());
     }
 
-    /// Reads `count` more bytes, or all that there are; returns how many. Bytes before an error are read.
+    /// Reads `count` more bytes, or as many as there are; returns their number. Bytes before an error are kept.
     pub(super) fn read_up_to(&mut self, count: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let back = count.min(self.back.len() - self.at);
         bytes.extend_from_slice(&self.back[self.at..self.at + back]);
@@ -64,7 +64,7 @@ impl<'s> Unread<'s> {
         (got, Ok(()))
     }
 
-    /// Returns the failure that follows the returned bytes, once those were read.
+    /// Returns the error that followed the bytes in `back`, once those were read again.
     fn failed(&mut self) -> io::Result<()> {
         (self.back, self.at) = (Vec::new(), 0);
         self.failure.take().map_or(Ok(()), Err)
@@ -89,7 +89,7 @@ impl Read for Unread<'_> {
 mod tests {
     use super::*;
 
-    /// Gives a few bytes, then an error, then more.
+    /// A source that returns a few bytes, then an error, then more bytes.
     struct Breaks(u8);
 
     impl Read for Breaks {
@@ -112,7 +112,7 @@ mod tests {
         unread.give_back(b"xy1", Some(failure));
         let mut bytes = Vec::new();
         assert_eq!(unread.read_up_to(2, &mut bytes).unwrap(), 2);
-        // The rest of it goes behind what is given back now.
+        // The remaining bytes of `back` follow those that are given back now.
         unread.give_back(&bytes, None);
         bytes.clear();
         assert_eq!(unread.read_up_to(10, &mut bytes).unwrap_err().to_string(), "it broke");

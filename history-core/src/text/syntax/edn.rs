@@ -7,7 +7,7 @@ use super::{Fault, Frame, Scanner};
 use crate::cast::Cast as _;
 use crate::values::tape::Tag;
 
-/// Whether a value was read, or only something discarded.
+/// Whether a value was read, or only a discarded one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Read {
     Value,
@@ -43,7 +43,7 @@ impl Scanner<'_> {
     /// Reads one value at `pos`, or one discarded value.
     pub(crate) fn edn_value(&mut self) -> Result<Read, Fault> {
         let (from, nodes) = (self.pos, self.tape.nodes.len());
-        // The place of the key that comes next, if it is not the one that was there before.
+        // The place of a key that is read next and differs from the last key at that place.
         let mut new_key = None;
         loop {
             self.count_values(from, nodes)?;
@@ -69,7 +69,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Closes the frames that a complete value completes. Returns whether it was the outermost.
+    /// Closes the frames that a complete value ends. Returns whether the value was the outermost one.
     #[inline]
     fn edn_complete(&mut self) -> bool {
         loop {
@@ -95,7 +95,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads up to the next complete value. Returns whether there is one: an opening bracket or tag is not.
+    /// Reads one token. Returns whether it completes a value: an opening bracket or tag does not.
     #[inline]
     fn edn_one(&mut self) -> Result<bool, Fault> {
         self.skip_edn_space();
@@ -131,7 +131,7 @@ impl Scanner<'_> {
         Ok(true)
     }
 
-    /// Reads what follows an opening bracket: a container of integers at once, any other value by value.
+    /// Reads after an opening bracket: a container of integers at once, any other container value by value.
     #[inline]
     fn edn_open(&mut self, tag: Tag, run: Tag, close: u8, at: usize) -> Result<bool, Fault> {
         while matches!(self.peek(), Some(b' ' | b',' | b'\n' | b'\r' | b'\t')) {
@@ -202,7 +202,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// What follows a `#`.
+    /// Reads what follows a `#`.
     fn edn_dispatch(&mut self, at: usize) -> Result<bool, Fault> {
         let Some(b) = self.peek() else { return Err(self.incomplete()) };
         match b {

@@ -5,7 +5,7 @@ use crate::cast::Cast as _;
 use crate::values::tape::Tag;
 
 /// Bytes that end a symbol, keyword, number or character: white space, brackets, quotes, comments, and control
-/// characters, which belong nowhere.
+/// characters, which are not allowed anywhere.
 pub(super) const ENDS_TOKEN: [bool; 256] = {
     let mut table = [false; 256];
     let mut b = 0;
@@ -22,7 +22,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 }
 
 impl Scanner<'_> {
-    /// The end of the token at `pos`; `pos` is moved there.
+    /// Moves `pos` to the end of the token at `pos`, and returns it.
     #[inline]
     pub(super) fn token_end(&mut self) -> Result<usize, Fault> {
         while let Some(b) = self.peek() {
@@ -31,7 +31,7 @@ impl Scanner<'_> {
             }
             self.pos += 1;
         }
-        // The block ends here, and so the token may continue.
+        // The block ends here, so the token may continue.
         Err(self.incomplete())
     }
 
@@ -56,7 +56,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// What follows `##`.
+    /// Reads what follows `##`.
     pub(super) fn edn_symbolic(&mut self, at: usize) -> Result<(), Fault> {
         let start = self.pos;
         let end = self.token_end()?;
@@ -70,7 +70,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// A number that begins at `at`, with a digit or a sign before one.
+    /// Reads a number that begins at `at`, with a digit or a sign before one.
     #[inline]
     pub(super) fn edn_number(&mut self, at: usize) -> Result<(), Fault> {
         self.pos = at;
@@ -90,7 +90,7 @@ impl Scanner<'_> {
         let signed = usize::from(matches!(text[0], b'-' | b'+'));
         let digits = &text[signed..];
         let all = |s: &[u8]| !s.is_empty() && s.iter().all(u8::is_ascii_digit);
-        // The plus sign says nothing, and without it all spellings of an integer are one.
+        // A plus sign has no meaning. Without it, equal decimal integers have equal text.
         let from = at + usize::from(text[0] == b'+');
         if let Some(hex) = digits.strip_prefix(b"0x").or_else(|| digits.strip_prefix(b"0X")) {
             let n = hex_int(hex).ok_or_else(|| self.not_a_number(at, end))?;
@@ -125,7 +125,7 @@ impl Scanner<'_> {
     }
 
     pub(super) fn edn_char(&mut self, at: usize) -> Result<(), Fault> {
-        // The character itself may be one that ends tokens: \( or \".
+        // The character itself may be one that ends tokens, as in \( and \".
         let Some(&first) = self.bytes.get(at + 1) else { return Err(self.incomplete()) };
         let len = match first {
             0..=b' ' | 0x7f => {
@@ -161,7 +161,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether this is digits with a point, an exponent or both, as far as the letters go.
+/// Whether this has only characters of a decimal number, with a point, an exponent or both.
 fn is_decimal(text: &[u8]) -> bool {
     let plain = text.iter().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
     plain && std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok())
@@ -180,7 +180,7 @@ fn named_char(name: &str) -> Option<char> {
                 Some(hex) if hex.len() == 4 => (16, hex),
                 _ => (8, name.strip_prefix('o').filter(|octal| octal.len() <= 3)?),
             };
-            // from_str_radix would take a sign.
+            // `from_str_radix` would accept a sign.
             if !digits.chars().all(|c| c.is_digit(radix)) {
                 return None;
             }
@@ -190,7 +190,7 @@ fn named_char(name: &str) -> Option<char> {
 }
 
 fn hex_int(digits: &[u8]) -> Option<i64> {
-    // from_str_radix would take a sign.
+    // `from_str_radix` would accept a sign.
     let all = digits.iter().all(u8::is_ascii_hexdigit);
     std::str::from_utf8(digits).ok().filter(|_| all).and_then(|digits| i64::from_str_radix(digits, 16).ok())
 }

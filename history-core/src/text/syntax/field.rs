@@ -17,7 +17,7 @@ impl OwnField {
         OwnField::from_bytes(name.as_bytes())
     }
 
-    /// The field of this name, as it stands in a text.
+    /// The field of this name, as written in a text.
     #[inline]
     pub(crate) fn from_bytes(name: &[u8]) -> Option<OwnField> {
         Some(match name.len() {
@@ -31,7 +31,7 @@ impl OwnField {
         })
     }
 
-    /// One of its own for each field.
+    /// A bit that is different for each field.
     #[inline]
     pub(crate) fn bit(self) -> u8 {
         1 << self as u8

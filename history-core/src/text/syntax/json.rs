@@ -4,7 +4,7 @@ use super::number::Run;
 use super::{Fault, Frame, Scanner};
 use crate::values::tape::Tag;
 
-/// What may come next.
+/// What the syntax allows next.
 enum Next {
     Value,
     /// A value was just read.
@@ -42,7 +42,7 @@ impl Scanner<'_> {
                             Next::After
                         }
                         Some(b',') => {
-                            // Every value but the first of a container is behind a comma.
+                            // Every value of a container except the first one follows a comma.
                             self.count_values(from, nodes)?;
                             self.pos += 1;
                             if close == b'}' {
@@ -79,7 +79,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A key that is to come, and its colon.
+    /// Reads the next key, and its colon.
     #[inline]
     fn json_next_key(&mut self) -> Result<(), Fault> {
         let (begins, place) = (self.pos, self.place_of_key());
@@ -94,7 +94,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// A key and its colon.
+    /// Reads a key and its colon.
     fn json_key(&mut self) -> Result<(), Fault> {
         match self.peek() {
             Some(b'"') => self.pos += 1,
@@ -167,7 +167,7 @@ impl Scanner<'_> {
                         Ok(Next::After)
                     }
                     Run::Broken { start, count } => {
-                        // The last integer counts when the comma or bracket after it is read.
+                        // The last integer is counted when the comma or bracket after it is read.
                         self.open(Tag::Vector, b']', opened_at, count.saturating_sub(1))?;
                         self.spill(start)?;
                         Ok(if count == 0 { Next::Value } else { Next::After })
@@ -211,7 +211,7 @@ impl Scanner<'_> {
         };
         at = digits(at);
         let bad = |what: &str| Err(Fault::syntax(start, what, "a number, such as 12, -3 or 0.5"));
-        // A block that ends here may end inside the number.
+        // If the block ends here, the number may continue.
         if at == self.bytes.len() {
             return Err(self.incomplete());
         }
@@ -268,7 +268,7 @@ impl Scanner<'_> {
 
     fn expect_word(&mut self, word: &'static str) -> Result<(), Fault> {
         let rest = &self.bytes[self.pos..];
-        // A word that the block ends may continue.
+        // If the block ends within the word, the word may continue.
         if word.as_bytes().starts_with(rest) {
             return Err(self.incomplete());
         }

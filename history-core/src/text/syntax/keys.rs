@@ -13,13 +13,13 @@ use crate::values::tape::Tag;
 
 /// The number of keys that are kept; later keys are always read.
 const KEYS_MAX: usize = 8;
-/// Bytes compared at once, and so kept of a key at the most.
+/// The number of bytes compared at once, and so the maximum length of a kept key.
 const BYTES: usize = 16;
-/// After this many other texts in the place of a key, the last of them replaces it.
+/// After this many other texts in its place, a kept key is replaced by the last of them.
 const MISSES_MAX: u8 = 8;
 
 impl Scanner<'_> {
-    /// The place of the key that is to come next, if that is one of an op, and not of a map within one.
+    /// The place of the next key, if that is a key of an op, and not of a map within one.
     #[inline]
     pub(super) fn place_of_key(&self) -> Option<usize> {
         match self.stack.as_slice() {
@@ -33,7 +33,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads the key at `pos` if it is the last one seen at this place. Returns whether it is.
+    /// Reads the key at `pos` if its text is that of the last key at this place. Returns whether it is.
     #[inline]
     pub(super) fn known_key(&mut self, place: usize, tag: Tag) -> bool {
         let Some(key) = self.tape.memo.keys.get(place) else { return false };
@@ -55,12 +55,12 @@ impl Scanner<'_> {
         text.is_some_and(is_same) && key.is_keyword == (tag == Tag::Keyword)
     }
 
-    /// Stores the key that was just read up to `pos`, if it is the last value on the tape; `from` is where the value
-    /// before it ended. Its text counts up to `end`.
+    /// Stores the key that was just read up to `pos`, if it is the last value on the tape. `from` is the end of the
+    /// value before it. Its text up to `end` is compared.
     pub(super) fn keep_key(&mut self, place: usize, tag: Tag, from: usize, end: usize) {
         let Some(node) = self.tape.nodes.last() else { return };
         let (start, len) = (node.b, node.a.to_usize());
-        // Text that was decoded, or read before, is elsewhere.
+        // The text of a key is not in this range if it had escapes, or if it was read before.
         let is_here = node.tag == tag && (from.to_u64()..self.pos.to_u64()).contains(&start);
         let text = self.bytes.get(from..end).filter(|text| is_here && text.len() <= BYTES);
         let Some(text) = text else { return };
@@ -97,12 +97,12 @@ mod tests {
     use crate::{History, HistoryError};
     use proptest::prelude::*;
 
-    /// All that is said of a history's ops, or why it is none.
+    /// Returns all data of a history's ops, or the error.
     fn read(text: &str) -> Result<Vec<String>, HistoryError> {
         Ok(History::parse(text)?.ops().map(|op| format!("{op:?}")).collect())
     }
 
-    /// The same, of each line by itself. Places are left out: they are not the same there.
+    /// Returns the same for each line by itself, without places, which differ there.
     fn values(text: &str) -> Vec<String> {
         let history = History::parse(text).unwrap();
         let shown = |op: crate::Op<'_>| {
@@ -146,9 +146,9 @@ mod tests {
         r#"{"type":"ok","f":"read",}"#,
     ];
 
-    /// What was read before changes nothing: neither how an op is read nor what is wrong with it, and where.
+    /// Previous ops must not change anything: neither how an op is read nor its error and position.
     fn check(lines: &[&str], order: &[usize]) {
-        // A key is looked up only where as much text is behind it as is compared.
+        // A key is compared only if enough text follows it.
         let behind = "\n".repeat(super::BYTES);
         let text = |order: &[usize]| order.iter().map(|at| lines[*at]).collect::<Vec<_>>().join("\n") + &behind;
         let good: Vec<usize> = order.iter().copied().filter(|at| read(lines[*at]).is_ok()).collect();

@@ -1,4 +1,4 @@
-//! Whether to try the fast way, depending on how often it failed.
+//! Decides whether to try the fast path, depending on how often it failed.
 
 /// Limits how often the reader tries to read plain ops, if there are few.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,13 +9,13 @@ use super::luck::Luck;
 use crate::cast::Cast as _;
 use crate::text::syntax::field::OwnField;
 
-/// Runs kept; one is found by a hash of the text before it, and takes the place of another with the same hash.
+/// The number of runs kept. A run is found by a hash of the text before it, and replaces one with the same hash.
 const SLOTS: usize = 256;
-/// Bytes of text before a run, its bracket included, that distinguish it from others.
+/// The number of bytes before a run, with its bracket, that distinguish it from others.
 const BEFORE: usize = 8;
-/// Shorter runs are decoded as fast as they would be compared.
+/// Shorter runs are not kept: decoding them takes no longer than comparing.
 const TEXT_BYTES_MIN: usize = 32;
-/// Of longer runs the beginning is kept.
+/// Of longer runs, only the beginning is kept.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
 #[derive(Debug, Clone, Default)]
@@ -30,38 +30,38 @@ pub(crate) struct Memo {
 #[derive(Debug, Clone, Default)]
 struct Slot {
     before: [u8; BEFORE],
-    /// Whether commas were required between the integers; text read one way proves nothing of the other.
+    /// Whether commas are required between the integers. A run read with one rule says nothing about the other rule.
     commas: bool,
-    /// From the first integer to the last, as it was read without fault.
+    /// The text from the first integer to the last, which was read without fault.
     text: Vec<u8>,
     ints: Vec<i64>,
-    /// For each integer where its text ends; increasing, the last one `text.len()`.
+    /// For each integer, the end of its text; increasing, the last one is `text.len()`.
     ends: Vec<u32>,
 }
 
 /// The text of a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key {
-    /// The text, in the order of memory; of an EDN keyword with the byte that ends it.
+    /// The text, in the order of memory; for an EDN keyword, with the byte that ends it.
     pub(super) text: u128,
-    /// Which bits of `text` count.
+    /// The bits of `text` that are compared.
     pub(super) mask: u128,
-    /// Bytes to pass over.
+    /// The number of bytes to skip.
     pub(super) len: u8,
-    /// Where the name is in the text.
+    /// The beginning and end of the name in the text.
     pub(super) name: (u8, u8),
-    /// Whether it was read as a keyword of EDN, and not as a string of JSON.
+    /// Whether it was read as a keyword of EDN, not as a string of JSON.
     pub(super) is_keyword: bool,
-    /// The field that it is the key of, if that is one that every op has.
+    /// The field with this key, if it is one that every op has.
     pub(super) field: Option<OwnField>,
-    /// How often another text was in its place.
+    /// The number of times that another text was in its place.
     pub(super) misses: u8,
 }
 
-/// A run whose beginning was looked up.
+/// The result of looking up a run by its beginning.
 #[derive(Clone, Copy)]
 pub(super) struct Recalled {
-    /// Bytes of text that are decoded: up to the end of an integer.
+    /// The number of bytes of text whose integers are known: up to the end of an integer.
     pub(super) len: usize,
     slot: Option<usize>,
 }
@@ -95,7 +95,7 @@ impl Memo {
     pub(super) fn keep(&mut self, recalled: Recalled, text: &[u8], ints: &[i64]) {
         let Some(at) = recalled.slot else { return };
         let slot = &mut self.slots[at];
-        // One that is a beginning of what is kept adds nothing.
+        // A run that is a prefix of the kept one adds nothing.
         if text.len() > slot.text.len().max(TEXT_BYTES_MIN) && recalled.len < TEXT_BYTES_MAX {
             slot.keep(recalled.len, text, ints);
         }
@@ -114,7 +114,7 @@ impl Slot {
         self.ends.truncate(ints);
     }
 
-    /// How many of the integers a text begins with.
+    /// The number of integers, from the first on, that a text has in common with the kept run.
     fn known(&self, text: &[u8]) -> usize {
         let same = common(&self.text, text);
         let known = if same == self.text.len() {
@@ -122,7 +122,7 @@ impl Slot {
         } else {
             self.ends.partition_point(|end| end.to_usize() < same)
         };
-        // The last one may continue in the text where here it ends: 12 is neither 123 nor 12.5.
+        // The last integer may continue in the text: 12 is neither 123 nor 12.5.
         match text.get(self.end(known)) {
             Some(b',' | b' ' | b']' | b')' | b'}' | b'\n' | b'\r' | b'\t') => known,
             _ => known.saturating_sub(1),
@@ -151,7 +151,7 @@ impl Slot {
     }
 }
 
-/// How many bytes two texts begin with alike.
+/// The length of the common prefix of two texts, in bytes.
 fn common(a: &[u8], b: &[u8]) -> usize {
     const STEP: usize = 32;
     let steps = a.chunks_exact(STEP).zip(b.chunks_exact(STEP)).take_while(|(a, b)| a == b).count() * STEP;
@@ -163,7 +163,7 @@ mod tests {
     use crate::{History, Value};
     use std::fmt::Write;
 
-    /// Reads histories of the given lists, in one key and in turn, and compares them with the lists.
+    /// Reads histories of the given lists, in one key one after another, and compares the result with the lists.
     fn check(lists: &[Vec<i64>], separator: &str, shape: impl Fn(&str) -> String) {
         let mut text = String::new();
         for list in lists {
@@ -183,7 +183,7 @@ mod tests {
     fn lists_that_grow_shrink_and_part_are_read_as_they_stand() {
         let up_to = |n: i64| (1..=n).collect::<Vec<i64>>();
         let mut lists = vec![up_to(40), up_to(41), up_to(300), up_to(120), up_to(12), up_to(9000), up_to(8999)];
-        // The text of 1, 12 and 123 begins alike; so does that of -1 and -12.
+        // The texts of 1, 12 and 123 have a common prefix, as have those of -1 and -12.
         for last in [1, 12, 123, 1234, -1, -12, 0, 10] {
             lists.push(up_to(60).into_iter().chain([last]).collect());
             lists.push(up_to(60).into_iter().chain([last, 5]).collect());

@@ -2,8 +2,8 @@
 //!
 //! Each reads one value (or line) at a time from a block of text onto a tape, with an explicit stack. If a block ends
 //! in the middle of a value, the fault is [`FaultKind::Incomplete`], and the reader calls again with more text. The
-//! result of a tokenizer does not depend on where blocks end: it decides nothing before it has all the text that
-//! matters.
+//! result of a tokenizer does not depend on where blocks end: it waits until it has all the text that it needs to
+//! decide.
 
 pub(crate) mod edn;
 mod edn_token;
@@ -22,7 +22,7 @@ pub(crate) use edn_token::is_name;
 
 use crate::values::tape::{Mark, Tag, Tape};
 
-/// Containers inside containers, at the most.
+/// The maximum nesting depth of containers.
 pub(crate) const DEPTH_MAX: usize = 512;
 
 /// The maximum number of values in one op; a list that contains only integers counts as one. Each takes 16 bytes, and
@@ -42,7 +42,7 @@ pub(crate) enum FaultKind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: FaultKind,
-    /// In the block. Absent for an op as a whole.
+    /// The position in the block. Absent if the fault concerns an op as a whole.
     pub(crate) at: Option<usize>,
     /// The opening bracket that the fault concerns, if it is elsewhere.
     pub(crate) opened_at: Option<usize>,
@@ -81,12 +81,12 @@ pub(crate) struct Scanner<'a> {
     pub(crate) pos: usize,
     tape: &'a mut Tape,
     stack: Vec<Frame>,
-    /// So many frames enclose the value that is read as if nothing did.
+    /// The number of frames around the value that is read as if it were the outermost.
     floor: usize,
 }
 
 impl<'a> Scanner<'a> {
-    /// Scans `bytes`, which is to be the tape's `source`, from `pos` on.
+    /// Scans `bytes`, which must be the tape's `source`, from `pos` on.
     pub(crate) fn new(bytes: &'a [u8], pos: usize, tape: &'a mut Tape) -> Scanner<'a> {
         Scanner { bytes, pos, tape, stack: Vec::new(), floor: 0 }
     }
@@ -111,12 +111,12 @@ impl<'a> Scanner<'a> {
         self.bytes.get(self.pos).copied()
     }
 
-    /// The byte so far after `pos`.
+    /// The byte at this distance after `pos`.
     pub(crate) fn byte(&self, ahead: usize) -> Option<u8> {
         self.bytes.get(self.pos + ahead).copied()
     }
 
-    /// What was read since `at`.
+    /// The text read since `at`.
     pub(crate) fn since(&self, at: usize) -> &'a [u8] {
         &self.bytes[at..self.pos]
     }
@@ -124,7 +124,7 @@ impl<'a> Scanner<'a> {
     /// The fault of a block that ends here.
     #[cold]
     pub(crate) fn incomplete(&self) -> Fault {
-        // The innermost thing left open is what a reader of the message looks for.
+        // The message shows the innermost open container, because that is what a user looks for.
         let (at, what) = match self.stack.last() {
             Some(Frame::Container { opened_at, .. }) => {
                 (*opened_at, format!("the text ends before this {} is closed", self.bracket(*opened_at)))
@@ -136,7 +136,7 @@ impl<'a> Scanner<'a> {
         Fault::incomplete(at, what, "the rest of it")
     }
 
-    /// What opens the container at `at`, as it is written.
+    /// The opening bracket of the container at `at`, as it is written.
     fn bracket(&self, at: usize) -> &'static str {
         match self.bytes[at] {
             b'#' => "#{",
@@ -149,7 +149,7 @@ impl<'a> Scanner<'a> {
     /// Rejects a value, read from `from` on, if it contains too many values. `nodes` is the number of nodes before it.
     #[inline]
     fn count_values(&self, from: usize, nodes: usize) -> Result<(), Fault> {
-        // Fewer bytes are fewer values, whatever they are.
+        // A value takes at least one byte, so fewer bytes cannot contain more values.
         if self.pos - from > VALUES_MAX && self.tape.nodes.len() - nodes > VALUES_MAX {
             return Err(self.too_many_values());
         }
@@ -184,7 +184,7 @@ impl<'a> Scanner<'a> {
         self.push_frame(Frame::Container { node, count, close, opened_at })
     }
 
-    /// Shows a character as it stands, for messages.
+    /// The character at a position, as messages show it.
     fn shown(&self, at: usize) -> String {
         let some = &self.bytes[at..self.bytes.len().min(at + 4)];
         let valid = match std::str::from_utf8(some) {

@@ -11,7 +11,7 @@ use crate::values::tape::{Node, Tag, own};
 impl Scanner<'_> {
     /// Reads the rest of a micro-op after its opening bracket, with its name next, if it is a name of lowercase
     /// letters, a small integer, and a third value: such an integer, nil, or integers in brackets. Returns whether it
-    /// is; if not, nothing is read.
+    /// has this form; if not, `pos` does not change.
     #[inline]
     pub(super) fn mop<const JSON: bool>(&mut self) -> bool {
         let (from, ints) = (self.pos, self.tape.ints.len());
@@ -46,7 +46,7 @@ impl Scanner<'_> {
         Some([whole, f, key, last])
     }
 
-    /// The third value, with the bracket after it.
+    /// Reads the third value, and the bracket after it.
     #[inline]
     fn last_of_mop<const JSON: bool>(&mut self) -> Option<Node> {
         let last = match self.peek()? {
@@ -65,7 +65,7 @@ impl Scanner<'_> {
         self.pass(b"]").then_some(last)
     }
 
-    /// A comma in JSON, with a space or without, and a space in EDN.
+    /// Skips the separator: a comma in JSON, with or without a space, and a space in EDN.
     #[inline]
     fn pass_separator<const JSON: bool>(&mut self) -> Option<()> {
         if JSON {
@@ -92,7 +92,7 @@ mod tests {
     use crate::{History, HistoryError};
     use proptest::prelude::*;
 
-    /// What is read of an op with these micro-ops, with names in small letters; or what is wrong with it, and where.
+    /// Reads an op with these micro-ops. Returns the op with names in lowercase, or the error and its position.
     fn read(opening: &str, mops: &str, closing: &str) -> Result<String, (String, usize)> {
         let fault =
             |error: HistoryError| (error.message.to_lowercase(), error.position.map_or(0, |at| at.column.to_usize()));
@@ -100,7 +100,7 @@ mod tests {
         Ok(format!("{:?}", history.value(0).to_datum()).to_lowercase())
     }
 
-    /// Compares what is read with that of the same text in capitals, which this module leaves to the tokenizers.
+    /// Compares the result with that of the same text in capitals, which this module leaves to the tokenizers.
     fn check(json: bool, mops: &[(String, String)]) {
         let (opening, closing) =
             if json { (r#"{"type":"ok","value":["#, "]}") } else { ("{:type :ok, :value [", "]}") };
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(read(opening, &text(false), closing), read(opening, &text(true), closing), "{}", text(false));
     }
 
-    /// What the parts of micro-ops are most of the time, and what else they may be.
+    /// The usual forms of the parts of micro-ops, and their other forms.
     struct Parts {
         names: (&'static [&'static str], &'static [&'static str]),
         separators: (&'static str, &'static [&'static str]),
@@ -151,7 +151,7 @@ mod tests {
     ];
     const ENDS: &[&str] = &[" ]", "", "]]", ",]", "}", " 1]"];
 
-    /// Micro-ops of which one part at the most is odd: the bracket with the name, and the rest.
+    /// Micro-ops in which at most one part has an unusual form: the bracket with the name, and the rest.
     fn mops(parts: &Parts) -> impl Strategy<Value = Vec<(String, String)>> {
         let good = |items: &'static [&'static str]| prop::sample::select(items);
         let (names, odd_names) = parts.names;
@@ -188,7 +188,7 @@ mod tests {
             let text = |depth: usize| format!("{}{mop}{}", open.repeat(depth), "]".repeat(depth));
             let (before, after) =
                 if mop.contains('"') { (r#"{"type":"ok","value":"#, "}") } else { ("{:type :ok, :value ", "}") };
-            // The op is one of them, and the micro-op another.
+            // The op is one level, and the micro-op another.
             let deepest = super::DEPTH_MAX - 2;
             assert!(read(before, &text(deepest), after).is_ok());
             let (message, _) = read(before, &text(deepest + 1), after).unwrap_err();

@@ -4,7 +4,7 @@ use super::{Fault, Scanner, VALUES_MAX};
 use crate::cast::Cast as _;
 use crate::values::tape::{Tag, own};
 
-/// Digits that an integer of a run has at the most, so that none reaches 2^62 (see
+/// The maximum number of digits of an integer in a run, so that none reaches 2^62 (see
 /// [`Tape::ints`](crate::values::tape::Tape::ints)).
 const RUN_DIGITS_MAX: usize = 18;
 
@@ -33,7 +33,7 @@ impl Scanner<'_> {
             at += 1;
         }
         let digits = at - first;
-        // A zero before other digits, a longer number, or none at all: for the careful path to judge.
+        // A zero before other digits, a longer number, or no number: the general path handles these.
         if digits == 0 || digits > RUN_DIGITS_MAX || (digits > 1 && bytes[first] == b'0') {
             return None;
         }
@@ -41,12 +41,12 @@ impl Scanner<'_> {
         Some(if negative { -n } else { n })
     }
 
-    /// Integers up to `close`, separated as JSON has it (`commas`) or by white space, of which EDN's commas are a part.
-    /// If the run breaks, `pos` is directly after its last integer.
+    /// Reads integers up to `close`, separated by commas as in JSON (`commas`) or by white space, which in EDN includes
+    /// commas. If the run breaks, `pos` is directly after its last integer.
     pub(super) fn int_run(&mut self, close: u8, commas: bool) -> Run {
         let (start, from) = (self.tape.ints.len(), self.pos);
         let recalled = self.tape.memo.recall(self.bytes, from, commas, own(&mut self.tape.ints));
-        // Just after the last integer of the run so far.
+        // The position after the last integer of the run so far.
         let mut resume = from + recalled.len;
         self.pos = resume;
         let mut behind_int = recalled.len > 0;
@@ -86,7 +86,7 @@ impl Scanner<'_> {
     fn next_of_run(&mut self, commas: bool, resume: &mut usize) -> bool {
         while let Some(n) = self.small_int() {
             match self.peek() {
-                // By far the most frequent: a separator, and the next integer directly after it.
+                // The most frequent case: a separator, directly followed by the next integer.
                 Some(b',' | b' ') if matches!(self.bytes.get(self.pos + 1), Some(b'0'..=b'9')) => {
                     if commas && self.bytes[self.pos] == b' ' {
                         return false;
@@ -109,7 +109,7 @@ impl Scanner<'_> {
     /// Turns a broken run into ordinary nodes, inside a container that was just opened.
     pub(super) fn spill(&mut self, start: usize) -> Result<(), Fault> {
         if self.tape.ints.len() - start > VALUES_MAX {
-            // Where the block ends the run may only seem to be broken.
+            // At the end of a block, the run may only seem to be broken.
             let rest = self.bytes[self.pos..].trim_ascii_start();
             let is_cut = rest.len() <= RUN_DIGITS_MAX + 2 && !rest.contains(&b']');
             return Err(if is_cut { self.incomplete() } else { self.too_many_values() });
@@ -122,7 +122,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// The integer written between `start` and `end` (sign and digits only), whatever its size.
+    /// Pushes the integer written between `start` and `end` (sign and digits only), of any size.
     pub(super) fn push_int(&mut self, start: usize, end: usize) {
         let text = &self.bytes[start..end];
         let parsed = std::str::from_utf8(text).ok().and_then(|s| s.parse::<i64>().ok());
@@ -132,13 +132,13 @@ impl Scanner<'_> {
         }
     }
 
-    /// The float written between `start` and `end`.
+    /// Pushes the float written between `start` and `end`.
     pub(super) fn push_float(&mut self, start: usize, end: usize) -> Result<(), Fault> {
         let text = std::str::from_utf8(&self.bytes[start..end]).unwrap_or_default();
         let x: f64 = text
             .parse()
             .map_err(|_| Fault::syntax(start, format!("{text} is not a number"), "a number, such as 12 or 0.5"))?;
-        // Two numbers that overflow would seem equal.
+        // Infinities are rejected, because two different numbers that overflow would seem equal.
         if x.is_infinite() {
             return Err(Fault::syntax(start, "this number is too large for a float", "at most about 1.8e308"));
         }

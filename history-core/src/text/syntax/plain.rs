@@ -16,9 +16,9 @@ use crate::values::tape::Tag;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain {
     pub(crate) kind: OpKind,
-    /// One bit for each [`OwnField`] that it has.
+    /// The fields that it has: one bit for each [`OwnField`].
     seen: u8,
-    /// Nodes.
+    /// The nodes of the function's name and of the value.
     f: u32,
     value: u32,
     index: i64,
@@ -44,7 +44,7 @@ impl Plain {
         self.if_seen(OwnField::Value, self.value)
     }
 
-    /// Not negative.
+    /// The index, which is not negative.
     #[inline]
     pub(crate) fn index(&self) -> Option<u64> {
         self.if_seen(OwnField::Index, self.index.cast_unsigned())
@@ -62,15 +62,15 @@ impl Plain {
 }
 
 impl Scanner<'_> {
-    /// The op at `pos`, if it is a plain one. Otherwise nothing changes.
+    /// Reads the op at `pos`, if it is plain. Otherwise nothing changes.
     #[inline]
     pub(crate) fn plain_op<const JSON: bool>(&mut self) -> Option<Plain> {
         if self.peek() != Some(b'{') || !self.tape.memo.luck.is_with() {
             return None;
         }
         let (begins, mark) = (self.pos, self.tape.mark());
-        // Values within may be as deep as in any op. The frame waits for a value, so that no bracket closes it, and no
-        // key within is taken for one of an op.
+        // Values within the op may nest as deep as in any op. This frame expects a value, so no bracket closes it, and
+        // no key within a value is mistaken for a key of the op.
         self.stack.push(Frame::Container { node: 0, count: 1, close: b'}', opened_at: begins });
         self.floor = 1;
         let plain = self.plain_fields::<JSON>().filter(|_| self.pos - begins <= VALUES_MAX);
@@ -119,7 +119,7 @@ impl Scanner<'_> {
                     break;
                 }
                 b',' if JSON => self.pos += 1,
-                // What separates fields is a part of the next key's text.
+                // The separator between fields is a part of the next key's text.
                 b',' | b' ' | b'\n' | b'\r' | b'\t' if !JSON => {}
                 _ => return None,
             }
@@ -127,7 +127,7 @@ impl Scanner<'_> {
         (plain.seen & OwnField::Type.bit() != 0).then_some(plain)
     }
 
-    /// The node of the value at `pos`.
+    /// Reads the value at `pos`, and returns its node.
     #[inline]
     fn plain_value<const JSON: bool>(&mut self) -> Option<u32> {
         let node = self.tape.nodes.len().to_u32();
@@ -150,19 +150,19 @@ impl Scanner<'_> {
             b'f' if rest.starts_with(b"fail") => (OpKind::Fail, 4),
             _ => return None,
         };
-        // What ends a keyword of EDN is looked at with the next key.
+        // The byte that ends an EDN keyword is compared with the next key.
         let is_closed = !JSON || rest.get(len) == Some(&b'"');
         self.pos += 1 + len + usize::from(JSON);
         (is_open && is_closed).then_some(kind)
     }
 
-    /// The whole number at `pos`. The byte that ends it is examined with the next key.
+    /// Reads the whole number at `pos`. The byte that ends it is examined with the next key.
     #[inline]
     fn plain_int(&mut self) -> Option<i64> {
         self.small_int().or_else(|| self.long_int())
     }
 
-    /// One of nineteen digits, as nanoseconds since 1970 have.
+    /// Reads a number of nineteen digits, such as nanoseconds since 1970.
     fn long_int(&mut self) -> Option<i64> {
         let rest = self.bytes.get(self.pos..)?;
         let is_digit = |b: &&u8| b.is_ascii_digit();

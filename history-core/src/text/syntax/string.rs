@@ -1,10 +1,11 @@
-//! Strings: as they stand if nothing in them is escaped, else decoded.
+//! Strings: slices of the source if they contain no escapes, else decoded.
 
 use super::{Fault, Scanner};
 use crate::cast::Cast as _;
 use crate::values::tape::Tag;
 
-/// Bytes at which the scan of a string stops: quotes, backslashes, and the control characters that JSON wants escaped.
+/// Bytes at which the scan of a string stops: quotes, backslashes, and the control characters that JSON requires to be
+/// escaped.
 const STOPS: [bool; 256] = {
     let mut table = [false; 256];
     let mut b = 0;
@@ -18,7 +19,7 @@ const STOPS: [bool; 256] = {
 };
 
 impl Scanner<'_> {
-    /// A string after its opening quote. EDN permits control characters in it, JSON does not.
+    /// Reads a string after its opening quote. EDN permits control characters in it, JSON does not.
     #[inline]
     pub(super) fn string<const JSON: bool>(&mut self) -> Result<(), Fault> {
         let start = self.pos;
@@ -39,7 +40,7 @@ impl Scanner<'_> {
         Err(open_string(start))
     }
 
-    /// A string from `start` on, with something at `stop` that cannot be left as it stands.
+    /// Reads a string from `start` on that has an escape or an invalid character at `stop`.
     #[cold]
     fn escaped_string<const JSON: bool>(&mut self, start: usize, mut stop: usize) -> Result<(), Fault> {
         let decoded = self.tape.unescaped.len();
@@ -49,7 +50,7 @@ impl Scanner<'_> {
                 stop += 1;
             }
             let Some(&b) = self.bytes.get(stop) else { return Err(open_string(start)) };
-            // It is between ASCII characters, so its ends are boundaries of characters.
+            // The slice is between ASCII characters, so its ends are boundaries of characters.
             self.tape.unescaped.to_mut().push_str(std::str::from_utf8(&self.bytes[from..stop]).unwrap_or_default());
             self.pos = stop + 1;
             match b {
@@ -58,7 +59,7 @@ impl Scanner<'_> {
                     let c = self.escape::<JSON>(stop, start)?;
                     self.tape.unescaped.to_mut().push(c);
                 }
-                // Most often the quote is what is missing, not the escape.
+                // Most often the closing quote is missing, and the escape is not the error.
                 b'\n' | b'\r' => return Err(ended_by_line(start)),
                 _ => {
                     return Err(Fault::syntax(
@@ -75,7 +76,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// The character that the backslash at `at` escapes.
+    /// Decodes the escape whose backslash is at `at`.
     fn escape<const JSON: bool>(&mut self, at: usize, string_start: usize) -> Result<char, Fault> {
         let Some(b) = self.peek() else { return Err(open_string(string_start)) };
         self.pos += 1;
@@ -103,7 +104,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// The character that the surrogate `high` makes with the one after it.
+    /// Reads the low surrogate after the surrogate `high`, and returns the character of both.
     fn low_surrogate(&mut self, high: u32, at: usize, string_start: usize) -> Result<u32, Fault> {
         for expected in [b'\\', b'u'] {
             match self.peek() {
@@ -119,7 +120,7 @@ impl Scanner<'_> {
         Ok(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00))
     }
 
-    /// Four digits; `at` is the backslash before them.
+    /// Reads four hexadecimal digits; `at` is the position of the backslash before them.
     fn hex4(&mut self, at: usize, string_start: usize) -> Result<u32, Fault> {
         let mut code = 0;
         for _ in 0..4 {
@@ -133,7 +134,7 @@ impl Scanner<'_> {
         Ok(code)
     }
 
-    /// A regular expression, `#"..."`, after its opening quote: its backslashes remain.
+    /// Reads a regular expression, `#"..."`, after its opening quote. Its backslashes remain.
     pub(super) fn regex(&mut self) -> Result<(), Fault> {
         let start = self.pos;
         while let Some(b) = self.peek() {

@@ -16,13 +16,13 @@ use std::ops::Range;
 /// A line of the table, for messages.
 pub(crate) const LINE: &str = "PROCESS<TAB>TYPE<TAB>F<TAB>VALUE, such as 0<TAB>:invoke<TAB>:read<TAB>nil";
 
-/// Replaces the value of an op that timed out.
+/// The text that older clients write as the value of an op that timed out.
 const TIMED_OUT: &[u8] = b":timed-out";
 
 /// The content of a line of the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Line {
-    /// An op; whether it has an error, which may continue in the next line.
+    /// An op, and whether it has an error, which may continue in the next line.
     Op { has_error: bool },
     /// A logger's message about something else, perhaps of several lines.
     Log,
@@ -47,7 +47,7 @@ fn head(line: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
     for word in words(line) {
         match (process, &line[word.clone()]) {
             (Some(process), b":invoke" | b":ok" | b":fail" | b":info") => {
-                // A process may be a string, with spaces in it.
+                // The process may be a string that contains spaces.
                 let first = line.iter().position(|b| !is_gap(*b))?;
                 let start = if line[first] == b'"' { first } else { process.start };
                 return Some((start..process.end, word));
@@ -68,7 +68,7 @@ const LEVELS: [&[u8]; 6] = [b"INFO", b"WARN", b"DEBUG", b"ERROR", b"TRACE", b"FA
 /// The maximum number of words before the level in a logger's prefix: the date, the time, the thread's name.
 const LEVEL_WORDS_MAX: usize = 4;
 
-/// What is after a logger's prefix: `LEVEL LOGGER - message`, or `DATE LEVEL [THREAD] LOGGER: message`.
+/// The message after a logger's prefix: `LEVEL LOGGER - message`, or `DATE LEVEL [THREAD] LOGGER: message`.
 fn message(line: &[u8]) -> Option<&[u8]> {
     let level = words(line).take(LEVEL_WORDS_MAX).find(|word| LEVELS.contains(&&line[word.clone()]))?;
     let behind = &line[level.end..];
@@ -105,7 +105,7 @@ fn is_broken_op(line: &[u8]) -> bool {
         if is_number(last_two[0]) && is_keyword(last_two[1]) && is_keyword(word) {
             return true;
         }
-        // An op that is cut after its process or in its type.
+        // The op is cut after its process or within its type.
         let cut = if i == 0 { is_number(word) } else { i == 1 && is_number(last_two[1]) && is_keyword(word) };
         if cut && line.trim_ascii_end().ends_with(word) {
             return true;
@@ -153,7 +153,7 @@ impl Scanner<'_> {
         self.key("f");
         let mut at = self.cell(kind.end, end, "f")?;
         let mut children = 6;
-        // A read in flight may be written without a value.
+        // The value of a read's invocation may be missing.
         if !self.bytes[at..end].trim_ascii().is_empty() {
             let mark = self.mark();
             self.key("value");
@@ -198,9 +198,9 @@ impl Scanner<'_> {
         self.tape.push_unescaped(Tag::Keyword, start);
     }
 
-    /// One EDN value between `start` and `end`, where white space or the line ends. Where the value ends.
+    /// Reads one EDN value between `start` and `end`, where white space or the line ends. Returns where the value ends.
     fn cell(&mut self, start: usize, end: usize, name: &str) -> Result<usize, Fault> {
-        // The gap or newline after the cell ends its last token.
+        // The gap or newline after the cell shows where its last token ends.
         let mut inner = Scanner::new(&self.bytes[..=end], start, self.tape);
         inner.skip_edn_space();
         if inner.pos >= end {
@@ -217,11 +217,11 @@ impl Scanner<'_> {
         }
     }
 
-    /// An error, which fills the text between `start` and `end`.
+    /// Reads an error, which is all the text between `start` and `end`.
     fn error(&mut self, start: usize, end: usize) {
         let (mark, node) = (self.tape.mark(), self.tape.nodes.len());
         let read = self.cell(start, end, "error");
-        // What looks like a symbol is the first word of a sentence, or a sentence of one word.
+        // A symbol is the first word of a sentence, or a sentence of one word, so the error is text.
         if read != Ok(end) || self.tape.nodes[node].tag == Tag::Symbol {
             self.tape.cut(mark);
             self.tape.push_source(Tag::Str, start, end);

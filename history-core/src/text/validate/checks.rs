@@ -1,4 +1,4 @@
-//! The checks of every op that could be read.
+//! Checks every op that could be read.
 
 use super::findings::{Findings, Remark};
 use super::kinds::Kinds;
@@ -13,7 +13,7 @@ use crate::text::syntax::field::OwnField;
 use crate::values::tape::Tag;
 use crate::{Op, OpKind, Pair, Pairing, Participants, Position, Process, Value};
 
-/// Fields up to which looking for one twice in a row is fastest.
+/// Up to this number of fields, comparing all pairs is the fastest way to find a duplicate.
 const FEW_FIELDS: usize = 16;
 
 /// The data about the ops so far.
@@ -21,11 +21,11 @@ const FEW_FIELDS: usize = 16;
 pub(super) struct Checks {
     indices: Indices,
     pairing: Pairing,
-    /// By slot.
+    /// The invocation in flight in each slot.
     in_flight: Vec<Invoked>,
     written: Written,
     kinds: Kinds,
-    /// The micro-ops of the op at hand.
+    /// The micro-ops of the current op.
     mops: Vec<Mop>,
     /// How the numbers of processes were written.
     processes: HashMap<i64, Spelled>,
@@ -35,13 +35,13 @@ pub(super) struct Checks {
     unknown: u64,
 }
 
-/// An invocation, as far as its completion is compared with it.
+/// The parts of an invocation that are compared with its completion.
 #[derive(Default)]
 struct Invoked {
     f: Option<String>,
-    /// What is in its field `key`.
+    /// The text of its field `key`.
     key: Option<String>,
-    /// Whether its value is a list of micro-ops, which then are `mops`.
+    /// Whether its value is a list of micro-ops, which then are in `mops`.
     is_txn: bool,
     mops: Vec<Mop>,
     line: u64,
@@ -59,7 +59,7 @@ impl Checks {
         Checks { pairing, ..Checks::default() }
     }
 
-    /// Who pairs the ops.
+    /// The pairing of the history's ops.
     pub(super) fn pairing(&mut self) -> &mut Pairing {
         &mut self.pairing
     }
@@ -73,7 +73,7 @@ impl Checks {
         self.indices.ops()
     }
 
-    /// Checks the `i`th op of a batch, whose map is at `node` if it was written as one.
+    /// Checks the `i`th op of a batch. `node` is its map, if it was written as a map.
     pub(super) fn op(&mut self, batch: &mut Batch, i: usize, node: Option<usize>, findings: &mut Findings) {
         let written = batch.records[i].index();
         let (index, misplaced) = match self.indices.next(written) {
@@ -115,7 +115,7 @@ impl Checks {
         self.value(&op, position, text, findings);
     }
 
-    /// Checks the fields as they are written.
+    /// Checks the fields of an op as they are written.
     fn fields(&mut self, batch: &Batch, mut node: usize, position: Position, findings: &mut Findings) {
         let tape = &batch.tape;
         let text = (&*tape.source, batch.starts_at);
@@ -174,7 +174,7 @@ impl Checks {
 
     fn time(&mut self, op: &Op<'_>, position: Position, text: (&str, u64), findings: &mut Findings) {
         let first = *self.has_time.get_or_insert(op.time.is_some());
-        // Once is enough.
+        // This problem is reported once.
         if first != op.time.is_some() && findings.of(Rule::MissingTime) == 0 {
             findings.add(Rule::MissingTime, Some(position), text, || {
                 Remark::new(if first {
@@ -248,7 +248,7 @@ impl Checks {
                     });
                 }
             }
-            // Where nothing was invoked, what happened says what was written.
+            // Without an invocation, the completion determines what was written.
             Pair::Alone if is_txn && matches!(op.kind, OpKind::Ok | OpKind::Info) => {
                 self.written.add(&self.mops, position, text, findings);
             }
@@ -256,7 +256,7 @@ impl Checks {
         }
     }
 
-    /// Remarks on the history as a whole.
+    /// Adds findings on the history as a whole.
     pub(super) fn finish(&self, findings: &mut Findings) {
         let mut note = |rule: Rule, message: String| findings.add(rule, None, ("", 0), || Remark::new(message));
         if let Some(first) = self.pairing.first_open() {
@@ -279,7 +279,7 @@ impl Checks {
     }
 }
 
-/// What is in an op's field `key`.
+/// The text of an op's field `key`.
 fn key(op: &Op<'_>) -> Option<String> {
     op.extra.get("key").map(|key| key.to_string())
 }

@@ -13,7 +13,7 @@ pub(super) struct Findings {
     counts: BTreeMap<Rule, u64>,
 }
 
-/// What a problem says.
+/// The text of a problem.
 pub(super) struct Remark {
     pub(super) message: String,
     pub(super) expected: Option<String>,

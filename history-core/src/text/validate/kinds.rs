@@ -5,13 +5,13 @@ use super::rule::Rule;
 use crate::hash::HashMap;
 use crate::{Op, OpKind, Position, Value};
 
-/// How the values of each key are written, with the first that could be mistaken for another.
+/// The type of the first number of each key, and its line.
 #[derive(Default)]
 pub(super) struct Kinds {
     ints: HashMap<i64, Seen>,
-    /// Of keys that are not integers, by their text.
+    /// The kinds of keys that are not integers, by the text of the key.
     others: HashMap<Box<str>, Seen>,
-    /// Of ops that have no key.
+    /// The kind of ops without a key.
     whole: Option<Seen>,
 }
 
@@ -19,11 +19,11 @@ pub(super) struct Kinds {
 struct Seen {
     kind: &'static str,
     line: u64,
-    /// Whether another kind was reported.
+    /// Whether a different kind was already reported.
     reported: bool,
 }
 
-/// Which key values are of.
+/// The key that a value belongs to.
 #[derive(Clone, Copy)]
 enum Of<'a> {
     Key(Value<'a>),
@@ -40,7 +40,7 @@ impl Kinds {
         text: (&str, u64),
         findings: &mut Findings,
     ) {
-        // What failed may say why in the place of a value.
+        // The value of an op that failed may be the reason.
         if !matches!(op.kind, OpKind::Invoke | OpKind::Ok) || op.value.is_nil() {
             return;
         }

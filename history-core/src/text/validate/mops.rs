@@ -8,7 +8,7 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::hash::Hash;
 
-/// What a micro-op does.
+/// The function of a micro-op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MopF {
     Read,
@@ -34,7 +34,7 @@ impl fmt::Display for Mop {
     }
 }
 
-/// Puts the micro-ops of a transaction's value into `mops`. False if it is not a list of such.
+/// Puts the micro-ops of a transaction's value into `mops`. Returns false if the value is not a list of micro-ops.
 pub(super) fn read(value: Value<'_>, mops: &mut Vec<Mop>) -> bool {
     mops.clear();
     let Some(items) = value.as_seq() else { return false };
@@ -64,12 +64,12 @@ pub(super) fn difference(invoked: &[Mop], completed: &[Mop]) -> Option<String> {
     Some(format!("micro-op {} of this completion is {}, of its invocation {}", at + 1, completed[at], invoked[at]))
 }
 
-/// What was written to which key, and the types of keys.
+/// The writes of each key, and the types of keys.
 #[derive(Default)]
 pub(super) struct Written {
-    /// Key and value to the line, where both are integers.
+    /// For each key and value that are integers, the line of the write.
     ints: HashMap<(i64, i64), u64>,
-    /// The same for all others, by their text.
+    /// The same for all other keys and values, by their text.
     others: HashMap<Box<str>, u64>,
     /// The type of the first key, and its line.
     key_kind: Option<(&'static str, u64)>,
@@ -101,7 +101,7 @@ impl Written {
     fn key(&mut self, key: &Datum, position: Position, text: (&str, u64), findings: &mut Findings) {
         let kind = kind(key);
         let (first, line) = *self.key_kind.get_or_insert((kind, position.line));
-        // Once is enough: of two types neither is right.
+        // This problem is reported once: neither of the two types is the wrong one.
         if first != kind && findings.of(Rule::MixedKeys) == 0 {
             findings.add(Rule::MixedKeys, Some(position), text, || {
                 Remark::new(format!("the key {key} is {kind}, but a key in line {line} is {first}"))

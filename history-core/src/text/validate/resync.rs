@@ -1,4 +1,4 @@
-//! Where to continue after an op that cannot be read.
+//! Finds the place to continue at after an op that cannot be read.
 
 use crate::ops::row::Row;
 use crate::text::read::{Intervals, Place};
@@ -15,9 +15,9 @@ const TRIES: usize = 16;
 pub(super) enum Next {
     /// An op may begin here.
     At(usize),
-    /// No line before this one begins an op, and too little text of this line is there to decide.
+    /// No line before this one begins an op, and too little of this line's text is available to decide.
     Unclear(usize),
-    /// No line begins an op, and the last continues.
+    /// No line begins an op, and the last line continues.
     MidLine,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn inside(tape: &mut Tape, format: Format, start: usize, end: usize) 
     None
 }
 
-/// How many bytes are before `at` in its line.
+/// The number of bytes before `at` in its line.
 pub(super) fn column(text: &str, at: usize) -> usize {
     at - memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |newline| newline + 1)
 }
@@ -98,7 +98,7 @@ fn holds_op(tape: &mut Tape, format: Format, at: usize) -> bool {
     let is_op = is_value
         && match format {
             Format::Intervals => Intervals::is_one(tape, node),
-            // Whatever the unit of its time is.
+            // The time is accepted in any unit.
             _ => Row::read(tape, node, Place::default().position(), Some(TimeUnit::Nanoseconds)).is_ok(),
         };
     tape.cut(mark);

@@ -17,7 +17,7 @@ pub(super) struct Walk<'s> {
     blocks: Blocks<'s>,
     format: Option<Format>,
     limits: Limits,
-    /// Of times, if one was given.
+    /// The unit of times, if one was given.
     unit: Option<TimeUnit>,
     first_value: FirstValue,
     session_names: Vec<String>,
@@ -30,7 +30,7 @@ pub(super) struct Walk<'s> {
     findings: Findings,
     /// The search for an op, after one that cannot be read.
     skipping: Option<Skip>,
-    /// How many ops could not be read.
+    /// The number of ops that could not be read.
     unreadable: usize,
 }
 
@@ -40,13 +40,13 @@ struct Skip {
     column: usize,
     /// Whether the next block begins in the middle of a line.
     mid_line: bool,
-    /// Where it goes wrong.
+    /// The position of the error.
     position: Position,
-    /// Whether brackets were ignored since.
+    /// Whether brackets were skipped since then.
     passed_ops: bool,
 }
 
-/// What follows a block.
+/// What to do after a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
     More,
@@ -107,7 +107,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Looks at the ops that the intervals are, if all of them could be read.
+    /// Checks the ops of the intervals, if all intervals could be read.
     fn sorted(&mut self) {
         let Some(mut intervals) = self.intervals.take() else { return };
         if self.findings.has_errors() {
@@ -133,7 +133,7 @@ impl<'s> Walk<'s> {
         self.findings.add_error(error, &self.batch.tape.source, self.batch.starts_at);
     }
 
-    /// Reports the op that a block begins with.
+    /// Reports the op at the beginning of a block as too long.
     fn too_long(&mut self, block: &Block) {
         let text = &self.batch.tape.source;
         self.error(too_long(self.limits.op_bytes_max, self.format, text, block.start, block.place));
@@ -167,7 +167,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Looks at the next block.
+    /// Checks the next block.
     fn block(&mut self) -> Then {
         let names = std::mem::take(&mut self.session_names);
         if let Some(format) = self.format
@@ -238,7 +238,7 @@ impl<'s> Walk<'s> {
         if block.last { Then::End } else { Then::More }
     }
 
-    /// Where the next op begins in a block; or what to do if there is none.
+    /// Returns where the next op begins in a block, or what to do if there is none.
     fn skip(&mut self, skip: Skip, block: &Block, format: Format) -> Result<usize, Then> {
         let text = &self.batch.tape.source;
         let next = if skip.mid_line {
@@ -252,7 +252,7 @@ impl<'s> Walk<'s> {
         self.go_on(next, skip, block, block.start)
     }
 
-    /// Goes on after an op that cannot be read, with the text from `from` on.
+    /// Continues after an op that cannot be read, with the text from `from` on.
     fn go_on(&mut self, next: Next, mut skip: Skip, block: &Block, from: usize) -> Result<usize, Then> {
         let consumed = match next {
             Next::At(at) => {
@@ -275,11 +275,11 @@ impl<'s> Walk<'s> {
         Err(self.keep(block, consumed))
     }
 
-    /// Looks at the ops of a block, from `from` on.
+    /// Checks the ops of a block, from `from` on.
     fn ops(&mut self, block: &Block, format: Format, mut from: usize) -> Then {
-        // The block from the last op on: places after that are counted from there.
+        // The block from the last op on: later places are counted from there.
         let mut left = *block;
-        // Where an op was given a second chance.
+        // The start of an op at which reading was tried a second time.
         let mut again = None;
         loop {
             let Some(steps) = &mut self.steps else { return Then::Stop };
@@ -333,7 +333,7 @@ impl<'s> Walk<'s> {
         let error = steps.sited(fault, &self.batch.tape.source, left);
         self.error(error);
         let text = &self.batch.tape.source;
-        // What is wrong may be before this op, which then is good: a comma is missing.
+        // The error may be before this op, for example a missing comma. Then the op is valid.
         if kind == FaultKind::Syntax && reach == start && text[start..].starts_with('{') && *again != Some(start) {
             *again = Some(start);
             return Next::At(start);
@@ -355,7 +355,7 @@ impl<'s> Walk<'s> {
         );
     }
 
-    /// Looks at the values that were found. What is left then begins with the last of them.
+    /// Checks the values that were found. Afterwards `left` begins with the last of them.
     fn found(&mut self, left: &mut Block) {
         let Some(steps) = &mut self.steps else { return };
         for found in steps.found() {

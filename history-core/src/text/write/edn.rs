@@ -77,25 +77,25 @@ fn pair<W: Write, T>(out: &mut W, key: T, value: T, each: impl Fn(&mut W, T) -> 
     each(out, value)
 }
 
-/// A keyword if it looks like one, else a string.
+/// Writes a keyword if the name looks like one, else a string.
 pub(crate) fn name(out: &mut impl Write, name: &str) -> Result {
     let plain = |c: char| c.is_alphanumeric() && !is_hidden(c) || ".*+!-_?$%&=<>/".contains(c);
     if !name.is_empty() && name.chars().all(plain) { write!(out, ":{name}") } else { string(out, name) }
 }
 
-/// A keyword, or a string where no keyword can have this name.
+/// Writes a keyword, or a string if no keyword can have this name.
 fn keyword(out: &mut impl Write, name: &str) -> Result {
     if is_name(name) { write!(out, ":{name}") } else { string(out, name) }
 }
 
-/// The same, or a string if it contains hidden characters.
+/// The same as [`keyword`], or a string if the name contains hidden characters.
 pub(crate) fn shown_keyword(out: &mut impl Write, name: &str) -> Result {
     if name.contains(is_hidden) { string(out, name) } else { keyword(out, name) }
 }
 
-/// A symbol, or a string where no symbol can have this name.
+/// Writes a symbol, or a string if no symbol can have this name.
 fn symbol(out: &mut impl Write, name: &str) -> Result {
-    // A number begins with a digit, or one sign before it: `--1` is a symbol.
+    // A number begins with a digit, or with one sign and a digit: `--1` is a symbol.
     let first = name.strip_prefix(['-', '+']).unwrap_or(name).bytes().next();
     let other = first.is_some_and(|b| b.is_ascii_digit()) || name.starts_with([':', '#', '\\', '^', '`', '~', '@']);
     if is_name(name) && !other && !matches!(name, "nil" | "true" | "false") {
@@ -105,18 +105,18 @@ fn symbol(out: &mut impl Write, name: &str) -> Result {
     }
 }
 
-/// The tag before a value, or nothing where no tag can have this name.
+/// Writes the tag before a value, or nothing if no tag can have this name.
 fn tag(out: &mut impl Write, name: &str) -> Result {
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == ':' || !c.is_ascii());
     if begins && is_name(name) { write!(out, "#{name} ") } else { Ok(()) }
 }
 
-/// The same, or nothing if it contains hidden characters.
+/// The same as [`tag`], or nothing if the name contains hidden characters.
 pub(crate) fn shown_tag(out: &mut impl Write, name: &str) -> Result {
     if name.contains(is_hidden) { Ok(()) } else { tag(out, name) }
 }
 
-/// A string; JSON's has the same escapes.
+/// Writes a string; JSON has the same escapes.
 pub(crate) fn string(out: &mut impl Write, s: &str) -> Result {
     out.write_char('"')?;
     let mut rest = s;
@@ -137,7 +137,7 @@ pub(crate) fn string(out: &mut impl Write, s: &str) -> Result {
     out.write_char('"')
 }
 
-/// An integer too large for `i64` gets EDN's `N`; decimals and ratios stand as they were written.
+/// Writes a large number: an integer beyond `i64` gets EDN's `N`; decimals and ratios are unchanged.
 pub(crate) fn big(out: &mut impl Write, text: &str) -> Result {
     out.write_str(text)?;
     if text.bytes().all(|b| b.is_ascii_digit() || b == b'-') { out.write_char('N') } else { Ok(()) }
@@ -149,12 +149,12 @@ pub(crate) fn float(out: &mut impl Write, x: f64) -> Result {
     } else if x.is_infinite() {
         out.write_str(if x > 0.0 { "##Inf" } else { "##-Inf" })
     } else {
-        // Debug, unlike Display, keeps 1.0 a float.
+        // Debug, unlike Display, writes 1.0 as a float.
         write!(out, "{x:?}")
     }
 }
 
-/// A character, or a string if it is hidden: only characters of one unit of UTF-16 have an escape.
+/// Writes a character, or a string if it is hidden: only characters of one unit of UTF-16 have an escape.
 pub(crate) fn shown_char(out: &mut impl Write, c: char) -> Result {
     if is_hidden(c) && c.len_utf16() > 1 { string(out, c.encode_utf8(&mut [0; 4])) } else { char(out, c) }
 }

@@ -59,7 +59,7 @@ pub fn to_edn(value: &(impl Serialize + ?Sized)) -> Result<String, EdnError> {
     Ok(out)
 }
 
-/// What the next string or sequence is to be.
+/// The kind of the next string or sequence.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Value,
@@ -81,7 +81,7 @@ fn serializer(out: &mut String, place: Place) -> EdnSerializer<'_> {
     EdnSerializer { out, place }
 }
 
-/// A field or variant, named as Clojure names things.
+/// Writes a field or variant, in Clojure's style of names.
 fn name(out: &mut String, name: &str) -> fmt::Result {
     edn::name(out, &name.replace('_', "-"))
 }
@@ -91,7 +91,7 @@ impl<'a> EdnSerializer<'a> {
         Ok(write!(self.out, "{value}")?)
     }
 
-    /// An integer that may be too large to go without a mark.
+    /// Writes an integer, with the suffix `N` if it is beyond `i64`.
     fn integer(self, v: impl fmt::Display + Copy + TryInto<i64>) -> Result<(), EdnError> {
         match v.try_into() {
             Ok(small) => self.serialize_i64(small),
@@ -172,7 +172,7 @@ impl<'a> ser::Serializer for EdnSerializer<'a> {
     }
 
     fn serialize_f32(self, v: f32) -> Result<(), EdnError> {
-        // Its own shortest spelling, not that of the f64 nearest to it.
+        // The shortest text of the f32 itself, not that of the nearest f64.
         if v.is_finite() { self.shown(format_args!("{v:?}")) } else { self.serialize_f64(v.into()) }
     }
 

@@ -1,7 +1,7 @@
 //! Intervals: one operation per line, its invocation and its completion in one object.
 //!
-//! Reading the output returns the same history: the same operations, with the same real-time order. So what an interval
-//! cannot represent is rejected, as are times with another order than the history.
+//! Reading the output returns the same history: the same operations, with the same real-time order. Anything that an
+//! interval cannot represent is therefore rejected, as are times in another order than the history.
 
 use super::{WriteError, json};
 use crate::cast::Cast as _;
@@ -32,16 +32,16 @@ use std::io::Write;
 pub struct IntervalWriter<W: Write> {
     out: W,
     by_index: bool,
-    /// By slot, the operation in flight.
+    /// The operation in flight in each slot.
     open: Vec<Option<Call>>,
     /// The times of the last call and of the last return, and the client that returned.
     last_call: Option<i64>,
     last_return: Option<(i64, String)>,
-    /// A time, and the clients that called and returned then.
+    /// A time, and the clients that called and returned at that time.
     instants: (i64, HashSet<String>),
 }
 
-/// The beginning of an operation.
+/// The invocation of an operation.
 #[derive(Clone, Debug)]
 struct Call {
     index: u64,
@@ -138,7 +138,7 @@ impl<W: Write> IntervalWriter<W> {
     /// Rejects a call whose time is before or equal to that of a return that precedes it in the history.
     fn verify_call(&mut self, op: &Op<'_>, time: i64, client: &str) -> Result<(), WriteError> {
         let is_behind = match &self.last_return {
-            // A client that returns and calls at one time does so in this order.
+            // A client that returns and calls at the same time does so in this order.
             Some((last, who)) => time > *last || time == *last && who == client,
             None => true,
         };
@@ -204,7 +204,7 @@ fn fields(op: &Op<'_>) -> Vec<(String, Datum)> {
 
 const TIMES: &str = "times that order operations as the history does, or indices in place of times";
 
-/// What the completion of an operation adds to its call.
+/// The field that the completion of an operation adds to its call.
 fn output(call: &Call, op: &Op<'_>) -> Result<Option<String>, WriteError> {
     let value = op.value.to_datum();
     let is_said = value == Datum::Nil && op.kind != OpKind::Ok || value == call.value;
@@ -236,7 +236,7 @@ fn datum(value: &Datum) -> Result<String, WriteError> {
 
 fn quoted(name: &str) -> String {
     let mut text = String::new();
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = json::string(&mut text, name);
     text
 }

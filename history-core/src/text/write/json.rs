@@ -9,12 +9,12 @@ pub(crate) fn value(out: &mut String, v: Value<'_>) -> Result {
         Value::Nil => out.push_str("null"),
         Value::Bool(b) => write!(out, "{b}")?,
         Value::Int(i) => write!(out, "{i}")?,
-        // A ratio or decimal is no JSON number.
+        // Ratios and decimals are not JSON numbers.
         Value::Big(text) if text.bytes().all(|b| b.is_ascii_digit() || b == b'-') => out.push_str(text),
         Value::Big(text) => string(out, text)?,
         Value::Float(x) if x.is_finite() => write!(out, "{x:?}")?,
         Value::Float(x) => {
-            // As Python writes them, and as the reader takes them.
+            // The same words as Python's `json` writes and the reader accepts.
             out.push_str(if x.is_nan() {
                 "NaN"
             } else if x > 0.0 {
@@ -74,7 +74,7 @@ fn set(out: &mut String, items: Seq<'_>) -> Result {
     Ok(())
 }
 
-/// A key, which has to be a string in JSON.
+/// Writes a key, which must be a string in JSON.
 pub(crate) fn key(out: &mut String, k: Value<'_>) -> Result {
     match k.as_name() {
         Some(name) => string(out, name),
@@ -82,7 +82,7 @@ pub(crate) fn key(out: &mut String, k: Value<'_>) -> Result {
     }
 }
 
-/// The escapes are those of EDN.
+/// Writes a string with the same escapes as EDN.
 pub(crate) fn string(out: &mut String, s: &str) -> Result {
     edn::string(out, s)
 }

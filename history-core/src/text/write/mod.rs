@@ -68,7 +68,7 @@ pub struct Writer<W: Write> {
     out: W,
     format: Format,
     line: String,
-    /// Whether ops are in an array, and whether it has any yet.
+    /// Whether ops are in an array; if so, whether it already has any.
     array: Option<bool>,
 }
 
@@ -147,7 +147,7 @@ fn named<'a>(op: &Op<'a>) -> Process<'a> {
     op.client_name.map_or(op.process, Process::Other)
 }
 
-/// An op as the EDN map that it was read from, its fields in a fixed order.
+/// Writes an op as the EDN map that it was read from, with its fields in a fixed order.
 pub(crate) fn edn_op(out: &mut impl fmt::Write, op: &Op<'_>) -> fmt::Result {
     write!(out, "{{:index {}, :type :{}", op.index, op.kind.name())?;
     match named(op) {
@@ -172,7 +172,7 @@ pub(crate) fn edn_op(out: &mut impl fmt::Write, op: &Op<'_>) -> fmt::Result {
     for (key, value) in op.extra.iter() {
         out.write_str(", ")?;
         match key {
-            // JSON's keys are EDN's keywords.
+            // Keys that are strings in JSON are keywords in EDN.
             Value::Str(name) => edn::name(out, name)?,
             key => edn::value(out, key)?,
         }

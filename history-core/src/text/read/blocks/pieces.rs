@@ -8,24 +8,25 @@ use crate::cast::Cast as _;
 use crate::text::read::place::Place;
 use std::io;
 
-/// The length of a piece in blocks, before it is cut where its last line begins that may begin with an op. If there is
-/// none, it is extended, again by this length, until it is more than `LONG_PIECES` times as long: the pieces end then.
+/// The length of a piece in blocks. A piece is cut before the last line in it that may begin with an op. If there is
+/// none, the piece is extended, again by this length. If it becomes more than `LONG_PIECES` times as long, no more
+/// pieces are cut.
 const PIECE_BLOCKS: usize = 2;
 const LONG_PIECES: usize = 16;
 
-/// White space before the first op of a line, at the most.
+/// The maximum amount of white space before the first op of a line.
 const INDENT_MAX: usize = 16;
 
 /// The pieces of a source.
 pub(in crate::text::read) struct Pieces {
     /// The beginning of the next piece.
     carried: Vec<u8>,
-    /// How much of it was read before.
+    /// How many bytes of it were read before.
     behind: usize,
     /// The indentation of lines that begin an op, if known: pieces end before such lines.
     indent: Vec<u8>,
     piece_bytes: usize,
-    /// Whether none was cut yet.
+    /// Whether no piece was cut yet.
     pub(in crate::text::read) is_first: bool,
     /// Whether there are no more pieces.
     pub(in crate::text::read) ended: bool,
@@ -90,7 +91,7 @@ impl Pieces {
         self.carried.len() - self.behind
     }
 
-    /// Where the last line begins that may begin with an op, if that is behind `from`.
+    /// The beginning of the last line that may begin with an op, if it is after `from`.
     fn end_in(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let mut high = bytes.len();
         while let Some(at) = memchr::memrchr(b'\n', &bytes[from..high]) {
@@ -103,8 +104,8 @@ impl Pieces {
     }
 }
 
-/// The buffer, of at least this length. It is not shortened: its content is overwritten, and clearing it would take as
-/// long.
+/// Returns the buffer with at least this length. It is not shortened: its content is overwritten anyway, and clearing
+/// it would take as long.
 fn lengthen(bytes: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if bytes.len() < len {
         bytes.resize(len, 0);
@@ -113,19 +114,19 @@ fn lengthen(bytes: &mut Vec<u8>, len: usize) -> &mut [u8] {
 }
 
 impl Blocks<'_> {
-    /// Bytes of a piece, at the most.
+    /// The maximum length of a piece in bytes.
     pub(in crate::text::read) fn piece_bytes_max(&self) -> usize {
         (LONG_PIECES + 2) * PIECE_BLOCKS * self.block_bytes
     }
 
-    /// Whether the following text may be read in pieces: the source is not being waited for, and there was no error so
-    /// far.
+    /// Whether the following text may be read in pieces: reading need not wait for the source, and there was no error
+    /// so far.
     pub(in crate::text::read) fn can_be_cut(&self) -> bool {
         let is_simple = self.opened && !self.eager && self.may_be_cut.is_none();
         is_simple && self.again.is_none() && self.fault.is_none() && self.rest.len() <= self.block_bytes
     }
 
-    /// Whether so many blocks of text were read.
+    /// Whether at least this number of blocks was read.
     pub(in crate::text::read) fn has_read(&self, blocks: usize) -> bool {
         self.place.offset >= (blocks * self.block_bytes).to_u64()
     }
@@ -136,7 +137,7 @@ impl Blocks<'_> {
         Block { start, end: bytes.len(), carried: 0, over: false, last: false, place }
     }
 
-    /// Where a piece begins, given how much of it was read before.
+    /// The place where a piece begins, given how many of its bytes were read before.
     pub(in crate::text::read) fn begins(&self, start: usize) -> Place {
         Place { offset: self.place.offset - start.to_u64(), ..self.place }
     }
@@ -146,8 +147,8 @@ impl Blocks<'_> {
         self.place = end;
     }
 
-    /// Returns pieces that were not read after all, `bytes`, of which this much was read before, and the text that was
-    /// not cut yet.
+    /// Takes back the text of pieces that did not count: `bytes`, with the number of them that were read before, and
+    /// the text that was not cut yet.
     pub(in crate::text::read) fn take_back(&mut self, pieces: Pieces, bytes: Option<(Vec<u8>, usize)>) {
         let Pieces { mut carried, behind, failure, .. } = pieces;
         let (mut all, behind) = bytes.unwrap_or((Vec::new(), behind));

@@ -1,4 +1,5 @@
-//! Ops that are not closed, in a text that may end anywhere: how far it was read, and what follows the cut.
+//! Detects ops that are not closed, in a text that may end anywhere: how far such an op was read, and what follows the
+//! cut.
 //!
 //! A writer that stops within an op and starts again leaves a part of the op, followed by complete ops. In EDN, the
 //! rest of the text is then one map that is not closed, and omitting that map would omit all of these ops.
@@ -17,7 +18,7 @@ pub(crate) struct Torn {
     begins: u64,
     /// The end of the last line before which no other op begins.
     checked: u64,
-    /// The same place, once the source has ended there.
+    /// The position where it begins, set once the source has ended within it.
     pub(crate) cut_off: Option<Position>,
 }
 
@@ -60,7 +61,7 @@ impl Torn {
         Ok(())
     }
 
-    /// The first line behind a place that is the beginning of an op.
+    /// The first line after a place that begins with an op.
     fn next_op(&mut self, text: &str, from: usize, offset: u64) -> Option<usize> {
         for end in memchr_iter(b'\n', &text.as_bytes()[from..]) {
             let at = from + end + 1;
@@ -75,7 +76,7 @@ impl Torn {
 }
 
 /// Whether a line begins with a map that has a type of an op, with or without a tag such as `#jepsen.history.Op`. In
-/// texts for people, the content of an op is indented; in others, an op is on one line.
+/// indented text, the content of an op is not at the beginning of a line; in other text, an op is on one line.
 fn begins_op(line: &[u8]) -> bool {
     let is_of_tag = |byte: &u8| byte.is_ascii_alphanumeric() || b"./-_ ".contains(byte);
     let tag = line.strip_prefix(b"#").map_or(0, |tag| 1 + tag.iter().take_while(|byte| is_of_tag(byte)).count());

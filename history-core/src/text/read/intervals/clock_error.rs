@@ -1,4 +1,4 @@
-//! Clocks that are not exact: intervals recorded by several machines are widened, so that no false order is created.
+//! Clocks that are not exact: intervals that several machines recorded are widened, so that no false order is created.
 //!
 //! If each clock is off by at most `e`, then an operation certainly precedes another one of another client only if it
 //! returned more than `2e` before the call. Widened by `e` on both sides, just these operations do not overlap.
@@ -83,7 +83,7 @@ pub(super) fn widen(rows: &mut [Row], by_client: &[u32], clients: &mut Clients, 
     let mut dropped = 0;
     let mut of_each: Vec<&[u32]> =
         by_client.chunk_by(|a, b| rows[a.to_usize()].client == rows[b.to_usize()].client).collect();
-    // Which orders are dropped must not depend on the order of lines.
+    // The order of clients is by name, so that the dropped orders do not depend on the order of lines.
     of_each.sort_by_cached_key(|own| clients.called[rows[own[0].to_usize()].client.0.to_usize()].clone());
     for own in of_each {
         dropped += keep_order(rows, own, &mut moments);
@@ -96,7 +96,7 @@ pub(super) fn widen(rows: &mut [Row], by_client: &[u32], clients: &mut Clients, 
 /// are not ordered after the previous one.
 fn keep_order(rows: &mut [Row], own: &[u32], moments: &mut Moments) -> u64 {
     let mut dropped = 0;
-    // Who waited in vain continued at some time, so nothing is ordered after that.
+    // A client whose operation timed out continued at an unknown time, so its next operation is not ordered after it.
     let mut returned: Option<usize> = None;
     for i in own {
         let at = i.to_usize();
@@ -121,7 +121,7 @@ fn keep_order(rows: &mut [Row], own: &[u32], moments: &mut Moments) -> u64 {
 
 /// Gives those of one client's operations that still overlap to further clients.
 fn assign(rows: &mut [Row], own: &[u32], clients: &mut Clients) {
-    /// A client, and when its last operation returned, and whether another followed at once.
+    /// A client, when its last operation returned, and whether another one followed at that moment.
     type Lane = (ClientId, Option<(i64, bool)>);
     let client = rows[own[0].to_usize()].client;
     let mut lanes: Vec<Lane> = vec![(client, None)];
@@ -139,7 +139,8 @@ fn assign(rows: &mut [Row], own: &[u32], clients: &mut Clients) {
         }
         let lane = &mut lanes[at];
         row.client = lane.0;
-        // One with an unknown outcome leaves its client free, as without widening: that continues under another number.
+        // After an operation with an unknown outcome the client is free, as without widening, and continues under
+        // another number.
         if row.end == End::Returned {
             lane.1 = Some((row.return_ns, row.hands_over));
         }
@@ -148,20 +149,20 @@ fn assign(rows: &mut [Row], own: &[u32], clients: &mut Clients) {
 
 /// The times of calls and returns of clients, to find moments at which a client can do both.
 struct Moments {
-    /// Widened, in order.
+    /// The times of calls, widened, in order.
     calls: Vec<(i64, ClientId)>,
     returns: Vec<(i64, ClientId)>,
     /// For each call, the last one before it of another client; for each return, the first one after it.
     call_before: Vec<Option<usize>>,
     return_after: Vec<Option<usize>>,
-    /// At which moment a client returns from an operation and calls the next; no two clients do so at one moment.
+    /// The moments at which a client returns from an operation and calls the next. No two clients do so at one moment.
     handed_over: BTreeMap<i64, ClientId>,
 }
 
 impl Moments {
     fn new(rows: &[Row]) -> Moments {
         let mut calls: Vec<_> = rows.iter().map(|row| (row.call_ns, row.client)).collect();
-        // After an unknown outcome nothing is ordered.
+        // After an unknown outcome, nothing is ordered.
         let ended = rows.iter().filter(|row| row.end == End::Returned);
         let mut returns: Vec<_> = ended.map(|row| (row.return_ns, row.client)).collect();
         calls.sort_unstable();
@@ -177,14 +178,14 @@ impl Moments {
         Moments { calls, returns, call_before, return_after, handed_over: BTreeMap::new() }
     }
 
-    /// A moment at which the first of two operations of a client may return, and the second be called, so that no order
-    /// with operations of other clients changes. O(log n).
+    /// Returns a moment at which the first of two operations of a client may return, and the second be called, so that
+    /// no order with operations of other clients changes. O(log n).
     ///
-    /// Calls and returns are as they were widened; what others moved since is in `handed_over`, and rules out all
-    /// moments of an overlap with it.
+    /// Calls and returns have their widened times. Moments of other clients are in `handed_over`, and rule out all
+    /// moments of an overlap that contains them.
     fn between(&self, first: &Row, second: &Row) -> Option<i64> {
         let client = first.client;
-        // Others that returned before the first was called precede the second anyway.
+        // Operations that returned before the first was called precede the second anyway.
         let (from, until) = (first.call_ns.max(second.call_ns), first.return_ns);
         if self.handed_over.range(from..=until).any(|(_, other)| *other != client) {
             return None;
@@ -197,13 +198,13 @@ impl Moments {
             Some(back) if back.1 == client => self.return_after[next],
             found => found.map(|_| next),
         };
-        // Once the first has been handed over its return does not move again.
+        // If the call of the first was moved to a shared moment, its return does not move again.
         let moment = if first.hands_over { until } else { earliest };
         (earliest <= moment && next.is_none_or(|i| moment <= self.returns[i].0)).then_some(moment)
     }
 }
 
-/// A further client in place of one.
+/// Creates a further client that takes the place of `client`.
 fn another(client: ClientId, clients: &mut Clients, names: &mut u32) -> ClientId {
     let Called::Name(name) = clients.called[client.0.to_usize()].clone() else {
         return clients.go_on(client, Called::Nothing);
@@ -211,7 +212,7 @@ fn another(client: ClientId, clients: &mut Clients, names: &mut u32) -> ClientId
     let called = clients.next_name(&name, names);
     let next = clients.go_on(client, called.clone());
     if let Called::Name(name) = called {
-        // No client that continues may be called so.
+        // Reserves the name, so that no client that continues later gets it.
         clients.by_name.insert(name, next);
     }
     next

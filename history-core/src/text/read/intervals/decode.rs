@@ -26,15 +26,15 @@ const ORIGINAL_CLIENT: &str = "original-client";
 /// An interval on a tape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interval {
-    /// The node of the client's name; absent where the history does not say.
+    /// The node of the client's name, if the history has it.
     pub(super) client: Option<usize>,
     pub(super) call_ns: i64,
     pub(super) return_ns: Option<i64>,
     /// The outcome; `Info` if it did not complete.
     pub(super) end: OpKind,
-    /// The node of the whole.
+    /// The node of the whole interval.
     whole: usize,
-    /// The node of what holds further fields: the input, if that is an object.
+    /// The node of the object that contains further fields: the input, if that is an object.
     input: Option<usize>,
     f: usize,
     arguments: Arguments,
@@ -48,12 +48,12 @@ pub(super) struct Interval {
 enum Arguments {
     None,
     One(usize),
-    /// So many, from a node on.
+    /// This number of arguments, from a node on.
     Many(usize, u32),
 }
 
 impl Interval {
-    /// The interval that the value at `node` is.
+    /// Decodes the interval at `node`.
     pub(super) fn new(tape: &Tape, node: usize, unit: Option<TimeUnit>) -> Result<Interval, Fault> {
         if tape.nodes[node].tag != Tag::Map {
             return Err(fault(format!("found {} in the place of an interval", Value::at(tape, node).kind())));
@@ -88,7 +88,7 @@ impl Interval {
         Ok(interval)
     }
 
-    /// Further fields have no name that means something in an op.
+    /// Rejects further fields whose names have a meaning in an op.
     fn verify_names(&self, tape: &Tape) -> Result<(), Fault> {
         let mut keys = 0;
         for (key, _) in self.further(tape) {
@@ -104,7 +104,8 @@ impl Interval {
         Ok(())
     }
 
-    /// An output that is not a value could mean anything: that a write was rejected, or how many rows it changed.
+    /// Rejects an output that is not a value. It could mean anything: that a write was rejected, or the number of rows
+    /// changed.
     fn verify_output(&self, tape: &Tape) -> Result<(), Fault> {
         let (OpKind::Ok, Some(output)) = (self.end, self.output) else { return Ok(()) };
         if self.is_asking(tape) || self.returns_mops(tape, output) || tape.nodes[output].tag == Tag::True {
@@ -134,7 +135,8 @@ impl Interval {
         }
     }
 
-    /// Whether its input and its output are lists of as many lists: micro-ops, and the same with what they read.
+    /// Whether the input and the output are lists of equally many lists: micro-ops, and the same ones with their
+    /// results.
     fn returns_mops(&self, tape: &Tape, output: usize) -> bool {
         let is_list = |value: Value<'_>| value.as_seq().is_some();
         let lists = |at: usize| Value::at(tape, at).as_seq().filter(|items| items.iter().all(is_list)).map(Seq::len);
@@ -146,7 +148,7 @@ impl Interval {
         given.is_some() && given == lists(output)
     }
 
-    /// The keys and values that ops have in addition to those of their own.
+    /// The keys and values of the further fields.
     fn further<'t>(&self, tape: &'t Tape) -> impl Iterator<Item = (usize, usize)> + use<'t> {
         let of_input = self.input.map(|input| entries(tape, input));
         let asked = |tape: &Tape, key: usize| !matches!(tape.name(key), Some("f" | "op" | "value"));
@@ -155,7 +157,7 @@ impl Interval {
         of_input.chain(entries(tape, self.whole).filter(move |(key, _)| !own(tape, *key)))
     }
 
-    /// The process, with the name that ops use.
+    /// The op's process, with the name that ops use.
     pub(super) fn process(&self, tape: &mut Tape, called: &Called) -> ProcessRecord {
         let name = match called {
             Called::Number(number) => return ProcessRecord::Client(*number),
@@ -168,7 +170,7 @@ impl Interval {
         ProcessRecord::Other(text(tape, name).to_u32())
     }
 
-    /// The op that began it, or the one that ended it; its further fields are added to the tape.
+    /// Builds the op that began the interval, or the one that ended it. Its further fields are added to the tape.
     pub(super) fn op(&self, tape: &mut Tape, ends: bool, process: ProcessRecord, position: Position) -> Record {
         let returned = self
             .output
@@ -197,7 +199,7 @@ impl Interval {
         let error = entries(tape, self.whole).find(|(key, _)| ends && tape.name(*key) == Some("error"));
         let output = output.and_then(|at| entries(tape, self.whole).find(|(_, value)| *value == at));
         let mut further: Vec<(usize, usize)> = self.further(tape).collect();
-        // One that the history has itself stays.
+        // If the history itself has this field, its value is kept.
         let has_origin = further.iter().any(|(key, _)| tape.name(*key) == Some(ORIGINAL_CLIENT));
         further.extend(error.into_iter().chain(output).chain(self.origin.filter(|_| !has_origin)));
         let node = tape.nodes.len().to_u32();
@@ -303,7 +305,7 @@ fn entries(tape: &Tape, map: usize) -> impl Iterator<Item = (usize, usize)> + us
     })
 }
 
-/// So many values from a node on.
+/// This number of values, from a node on.
 fn values(tape: &Tape, first: usize, count: u32) -> impl Iterator<Item = Value<'_>> {
     let mut at = first;
     (0..count).map(move |_| {
@@ -313,7 +315,7 @@ fn values(tape: &Tape, first: usize, count: u32) -> impl Iterator<Item = Value<'
     })
 }
 
-/// A vector of values that stand one after another; its node.
+/// Makes a vector of values that follow one another on the tape; returns its node.
 fn vector(tape: &mut Tape, mut at: usize, count: u32) -> u32 {
     let start = tape.ints.len();
     let mut end = at;

@@ -35,28 +35,29 @@ use crate::values::value::Value;
 use crate::{ClientRule, Limits, OpKind, Position, TimeUnit};
 use decode::{INTERVAL, Interval};
 
-/// Rows, at the most: an event is a row and a bit.
+/// The maximum number of rows: an event is a row and one bit.
 const ROWS_MAX: usize = (u32::MAX >> 1) as usize;
-/// The text of the ops that are returned at a time, in bytes.
+/// The maximum length of the text of a batch, in bytes.
 const BATCH_BYTES: usize = 64 << 10;
 
 /// All intervals of a history, and how many of them were returned.
 #[derive(Default)]
 pub(crate) struct Intervals {
-    /// Of times, if one was given.
+    /// The unit of times, if one was given.
     unit: Option<TimeUnit>,
-    /// By which intervals are widened on both sides.
+    /// The time by which intervals are widened on both sides.
     clock_error_ns: i64,
     rows: Vec<Row>,
     /// The text of each row, one after another.
     text: String,
     clients: Clients,
-    /// A row, and in the lowest bit whether this is its return; sorted once all rows are there.
+    /// The events in order: each is a row, with the lowest bit set if it is the row's return. Sorted once all rows are
+    /// read.
     events: Vec<u32>,
     handed_out: usize,
     /// The number of operations that are not ordered after the previous one of the same client.
     dropped_orders: u64,
-    /// The rows and clients as they were recorded, if some are not in the order of their client.
+    /// The rows and clients as they were recorded, if the order of some operations of a client was dropped.
     recorded: Option<(Vec<Row>, Clients)>,
     /// The number of ops in the rows.
     ops: u64,
@@ -66,20 +67,20 @@ pub(crate) struct Intervals {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     call_ns: i64,
-    /// Has no meaning if the operation never ended.
+    /// The time of the return; without meaning if the operation never ended.
     return_ns: i64,
-    /// Where its text begins; it ends where that of the next begins.
+    /// The beginning of its text, which ends where the next one begins.
     at: u64,
     offset: u64,
     line: u64,
     column: u32,
     client: ClientId,
-    /// Its place among the rows of all clients, each client's in order.
+    /// Its position when the rows are sorted by client, and for each client by its order.
     turn: u32,
     end: End,
-    /// Whether its client returned from another operation at the time of its call.
+    /// Whether the client returned from another operation at the time of this call.
     takes_over: bool,
-    /// Whether its client called another operation at the time of its return.
+    /// Whether the client called another operation at the time of this return.
     hands_over: bool,
 }
 
@@ -90,11 +91,11 @@ enum End {
     Returned,
     /// It is unknown whether it happened. Its client continues under another number or name.
     GivenUp,
-    /// The same, at an unknown time.
+    /// The same as `GivenUp`, at an unknown time.
     Never,
 }
 
-/// A client; once the rows are in order, a client up to an operation that never ended.
+/// A client. Once the rows are in order, a client that continues after an unknown outcome has a new id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 struct ClientId(u32);
 
@@ -103,19 +104,19 @@ struct ClientId(u32);
 struct Clients {
     by_number: HashMap<i64, ClientId>,
     by_name: HashMap<String, ClientId>,
-    /// The name of each in ops, in order of first occurrence.
+    /// The name of each client in ops, in order of first occurrence.
     called: Vec<Called>,
     /// For each client, the client in the history.
     origins: Vec<ClientId>,
     /// The clients of the history that have ops under further numbers or names.
     continued: HashSet<ClientId>,
-    /// For messages; of the clients of the history.
+    /// The names of the history's clients, for messages.
     names: Vec<String>,
     /// Which names and numbers of the history are clients.
     rule: ClientRule,
     /// The clients of the history that the rule excludes.
     left_out: HashSet<ClientId>,
-    /// Numbers from here on are not of the history, if it has any.
+    /// Numbers from this one on do not occur in the history, if the history has numbers.
     invented_from: Option<i64>,
 }
 
@@ -124,7 +125,7 @@ struct Clients {
 enum Called {
     Number(i64),
     Name(String),
-    /// The history has no name or number for it; it gets a number once all are known.
+    /// The history has no name or number for the client. It gets a number once all clients are known.
     Nothing,
 }
 
@@ -136,7 +137,7 @@ impl Clients {
         let called = match value {
             Value::Nil => Called::Nothing,
             Value::Int(number) => Called::Number(number),
-            // As in the ops of other formats, digits are a number.
+            // As in the ops of other formats, a name of digits is a number.
             Value::Str(name) => {
                 if let Ok(number) = name.parse() {
                     Called::Number(number)
@@ -189,7 +190,7 @@ impl Clients {
         }
     }
 
-    /// The name of a client in ops: an excluded client has one name.
+    /// The name of a client in ops. A client that the rule excludes has only one name.
     fn shown(&self, client: ClientId) -> &Called {
         let origin = self.origins[client.0.to_usize()];
         let shown = if self.left_out.contains(&origin) { origin } else { client };
@@ -228,17 +229,17 @@ impl Intervals {
         Intervals { unit, clock_error_ns, ..Intervals::default() }
     }
 
-    /// How many ops the intervals are.
+    /// The number of ops of all intervals.
     pub(crate) fn ops(&self) -> u64 {
         self.ops
     }
 
-    /// Whether the value at a node is an interval, with times of any unit.
+    /// Whether the value at a node is an interval, with times in any unit.
     pub(crate) fn is_one(tape: &Tape, node: usize) -> bool {
         Interval::new(tape, node, Some(TimeUnit::Nanoseconds)).is_ok()
     }
 
-    /// Keeps an interval.
+    /// Stores an interval.
     pub(crate) fn push(
         &mut self,
         tape: &Tape,
@@ -282,8 +283,8 @@ impl Intervals {
         Ok(())
     }
 
-    /// Sorts all rows once they are there. Tells `pairing` from which number on numbers are not of the history.
-    /// O(n log n).
+    /// Sorts all rows once they are read. Passes to `pairing` the first number that does not occur in the history. O(n
+    /// log n).
     pub(crate) fn sort(&mut self, pairing: Option<&mut Pairing>) -> Result<(), HistoryError> {
         let Some(pairing) = pairing else { return self.put_in_order() };
         self.clients.leave_out(pairing.rule());
@@ -297,7 +298,7 @@ impl Intervals {
         let sorted = order::sort(&mut self.rows, &mut self.clients, self.clock_error_ns);
         (self.events, self.dropped_orders) = sorted.map_err(|error| {
             let offset = error.position.map_or(0, |position| position.offset);
-            // Rows are in the order of the text.
+            // The rows are in the order of the text.
             match self.rows.binary_search_by_key(&offset, |row| row.offset) {
                 Ok(row) => error.with_source(self.text_of(row).as_bytes(), offset),
                 Err(_) => error,
@@ -307,7 +308,7 @@ impl Intervals {
         Ok(())
     }
 
-    /// Starts again with the recorded times, if orders of clients were dropped. Returns whether it does.
+    /// Starts again with the recorded times, if orders of clients were dropped. Returns whether it did.
     pub(crate) fn begin_as_recorded(&mut self) -> Result<bool, HistoryError> {
         let Some((rows, clients)) = self.recorded.take() else { return Ok(false) };
         (self.rows, self.clients, self.clock_error_ns, self.handed_out) = (rows, clients, 0, 0);
@@ -317,7 +318,7 @@ impl Intervals {
     /// Adds the next ops to an empty batch. Returns whether there were any.
     pub(crate) fn hand_out(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
         batch.tape.source.to_mut().clear();
-        // The text after the ops of a batch is not a piece of the whole text, and cannot be shown as one.
+        // The text after the ops of a batch is not a piece of the whole text, so no message may show it.
         batch.starts_at = u64::MAX;
         while let Some(event) = self.events.get(self.handed_out)
             && batch.tape.source.len() < BATCH_BYTES
@@ -345,8 +346,8 @@ impl Intervals {
     }
 }
 
-/// Passes the first value of a text to `see`, or nothing if that cannot be read, and returns the result. `None` if the
-/// text ends within the value.
+/// Passes the first value of a text to `see`, or `None` if the value cannot be read, and returns the result. Returns
+/// `None` if the text ends within the value.
 pub(crate) fn first<R>(text: &str, see: impl FnOnce(Option<Value<'_>>) -> R) -> Option<R> {
     let mut tape = Tape { source: text.to_owned().into(), ..Tape::default() };
     match scan(&mut tape, 0) {
@@ -373,7 +374,7 @@ fn scan(tape: &mut Tape, at: usize) -> Result<usize, Fault> {
     scanned.map(|()| node)
 }
 
-/// An interval that was read once can be read again; if not, the error is not a verdict.
+/// An interval that was read once can be read again. If not, this internal error is not a verdict.
 #[cold]
 fn misread(fault: &Fault, row: &Row) -> HistoryError {
     HistoryError::new(ErrorKind::NotAnOp, fault.message.clone()).expected(INTERVAL).at(row.position())

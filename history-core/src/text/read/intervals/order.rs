@@ -1,4 +1,4 @@
-//! The order of calls and returns, as the times and the clients have it.
+//! Sorts calls and returns by their times and by the order of each client.
 
 use super::clock_error::widen;
 use super::{Called, ClientId, Clients, End, Row};
@@ -16,10 +16,10 @@ pub(super) fn sort(rows: &mut [Row], clients: &mut Clients, error_ns: i64) -> Re
     if error_ns == 0 {
         handed_over?;
     } else {
-        // Which of two clients was first at one time does not matter: both are widened.
+        // It is no error if two clients return and call at the same time, because both are widened.
         handed_over.or_else(|error| if is_coarse(&error) { Ok(()) } else { Err(error) })?;
         dropped = widen(rows, &by_client, clients, error_ns);
-        // Stable: the operations of each client stay in its order.
+        // The sort is stable: the operations of each client keep their order.
         by_client.sort_by_key(|i| rows[i.to_usize()].client);
     }
     number(rows, &by_client, clients)?;
@@ -31,7 +31,7 @@ pub(super) fn sort(rows: &mut [Row], clients: &mut Clients, error_ns: i64) -> Re
             events.push(event + 1);
         }
     }
-    // Keys are kept while sorting: to look them up in the rows again and again would be slower by far.
+    // Computes each key once: looking it up in the rows for each comparison would be much slower.
     events.sort_by_cached_key(|event| key(rows, *event));
     Ok((events, dropped))
 }
@@ -52,7 +52,7 @@ fn key(rows: &[Row], event: u32) -> (i64, u8, u32) {
 /// come first, then those that returned first. Those that also returned at the same time have no order ([`hand_over`]).
 fn take_turns(rows: &mut [Row]) -> Vec<u32> {
     let mut by_client: Vec<u32> = (0..rows.len().to_u32()).collect();
-    // Stable: rows that are alike stay in the order of the text.
+    // The sort is stable: rows that are alike keep the order of the text.
     by_client.sort_by_cached_key(|i| {
         let row = &rows[i.to_usize()];
         (row.client, row.call_ns, row.end != End::Never, row.return_ns)
@@ -69,8 +69,8 @@ fn hand_over(rows: &mut [Row], by_client: &[u32], clients: &Clients) -> Result<(
     let mut shared: Vec<(i64, ClientId, u32)> = Vec::new();
     let mut overlap: Option<(usize, usize)> = None;
     let mut tie: Option<(usize, usize)> = None;
-    // The client's last operation that has an end, and the last that returned. Who waited in vain continued at some
-    // time.
+    // The client's last operation that has an end, and the last one that returned. A client whose operation timed out
+    // continued at an unknown time.
     let (mut ended, mut returned): (Option<usize>, Option<usize>) = (None, None);
     for i in by_client {
         let at = i.to_usize();
@@ -182,7 +182,7 @@ fn number(rows: &mut [Row], by_client: &[u32], clients: &mut Clients) -> Result<
     };
     let mut last: Option<(ClientId, bool)> = None;
     let mut now = ClientId::default();
-    // How often the client at hand continued.
+    // The number of times that the current client continued.
     let mut times = 0;
     for i in by_client {
         let i = i.to_usize();

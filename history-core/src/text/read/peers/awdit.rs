@@ -1,7 +1,7 @@
 //! AWDIT's `test` format: `r K V` and `w K V`, a line of `-` after a transaction, a line of `=` after a session.
 //!
-//! Source: AWDIT 0.2.1 (`parse_test_history`). As there, an empty line range between two such lines is not a
-//! transaction. A first state is not implied: every value that is read was written.
+//! Source: AWDIT 0.2.1 (`parse_test_history`). As there, two such lines with nothing between them are not a
+//! transaction. There is no implied first state: every value that is read was written.
 
 use super::cursor::{Cursor, lines};
 use super::txn::{Act, Atom, Event, Events, Out};
@@ -60,7 +60,7 @@ impl Awdit {
     }
 }
 
-/// The rest of a line, after its letter.
+/// Parses the rest of a line, after its letter.
 fn event(line: &mut Cursor<'_>, act: Act) -> Result<Event, Fault> {
     let mut number = || {
         if line.skip_blanks() { line.number(NUMBER) } else { Err(line.fault(LINE)) }

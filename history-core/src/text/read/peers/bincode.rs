@@ -2,9 +2,9 @@
 //!
 //! Source: dbcop (`src/db/history.rs`), which PolySI and AWDIT read as well. Five u64 (id, sessions, keys,
 //! transactions, events), three strings (info, start, end), then sessions, each with a count before it: of
-//! transactions, of events `{write: bool, key: u64, value: u64, success: bool}`, and behind a transaction's events
-//! `success: bool`. Value 0 is the first state. A transaction without success aborted; of one with success, a read
-//! without success says nothing, and a write without success is an aborted transaction of its own.
+//! transactions, of events `{write: bool, key: u64, value: u64, success: bool}`, and after a transaction's events
+//! `success: bool`. Value 0 is the first state. A transaction without success aborted. In a transaction with success, a
+//! read without success is ignored, and a write without success is an aborted transaction of its own.
 
 use super::txn::{Act, Atom, Event, Events, Out};
 use super::{Decode, Decoded, Input};
@@ -12,9 +12,9 @@ use crate::OpKind;
 use crate::cast::Cast as _;
 use crate::text::syntax::{Fault, FaultKind};
 
-/// Bytes of a string in the head, at the most.
+/// The maximum number of bytes of a string in the header.
 const STRING_BYTES_MAX: u64 = 1 << 20;
-/// Bytes of an event.
+/// The number of bytes of an event.
 const EVENT_BYTES: usize = 18;
 
 /// What comes next.
@@ -22,9 +22,9 @@ const EVENT_BYTES: usize = 18;
 enum Next {
     #[default]
     Head,
-    /// So many sessions.
+    /// This number of sessions.
     Sessions(u64),
-    /// So many transactions of the session at hand, then so many sessions.
+    /// This number of transactions of the current session, then this number of sessions.
     Txns(u64, u64),
 }
 
@@ -33,15 +33,15 @@ enum Next {
 pub(super) struct Bincode {
     next: Next,
     session: i64,
-    /// Whether the session has one transaction.
+    /// Whether the session has exactly one transaction.
     is_alone: bool,
-    /// Whether a transaction was treated as the first state: at most one is.
+    /// Whether a transaction was treated as the first state. At most one is.
     had_first_state: bool,
     events: Events,
     failed: Events,
 }
 
-/// A place in the bytes.
+/// A position in the bytes of a block.
 struct Bytes<'i, 'b> {
     input: &'i Input<'b>,
     pos: usize,
@@ -120,7 +120,7 @@ impl Bincode {
         const WITHIN: &str = "a transaction";
         let at = bytes.pos;
         let count = bytes.number(WITHIN)?;
-        // Before anything is kept: all of it must be there.
+        // Waits until all events are in the block, before it stores any.
         let there = (bytes.input.bytes.len() - bytes.pos) / EVENT_BYTES;
         if count > there.to_u64() {
             return Err(bytes.input.ends_early(at, WITHIN));
@@ -150,7 +150,7 @@ impl Bincode {
             }
             out.push(session, OpKind::Ok, self.events.all(), None, position);
         } else {
-            // Of what aborted only the writes matter; no order among them does.
+            // Only the writes of an aborted transaction matter, and their order does not.
             for event in self.failed.all() {
                 self.events.push(*event, at)?;
             }
@@ -185,7 +185,7 @@ pub(super) fn begins(head: &[u8]) -> bool {
         let bytes = head.get(8 * i..8 * i + 8)?;
         Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     };
-    // Text has no zeros in it.
+    // Text contains no zero bytes, so it has no such numbers.
     (1..5).all(|i| number(i).is_some_and(|count: u64| count < 1 << 48))
         && number(5).is_some_and(|len| len <= STRING_BYTES_MAX)
         && head[8..16].contains(&0)

@@ -148,7 +148,7 @@ impl Decode for Chronos {
                 Ok((None, end)) if self.within != Within::Closed || before == Within::Closed => return Ok(end),
                 Ok((None, end)) => consumed = end,
                 Ok((Some((node, start)), end)) => {
-                    // A number may go on in the next block, but no transaction is one.
+                    // A number may continue in the next block, but a transaction is not a number.
                     let sited = |fault: Fault| Fault { at: fault.at.or(Some(start)), ..fault };
                     let (session, stamps) = self.txn(&out.batch.tape, node, start).map_err(sited)?;
                     out.push(session, OpKind::Ok, self.events.all(), Some(stamps), input.position(start));

@@ -2,10 +2,11 @@
 //! bytes.
 //!
 //! Source: CobraVerifier (`ExtractClientLogFromStream`) and PolySI's `CobraHistoryLoader`. `S` txn; `W` write-id, key
-//! hash, value hash; `R` writer's txn, write-id, key hash, value hash; `C` txn. The write-id is the value, for Cobra
-//! makes it unique. A read whose writer is 0xbebeebee or 0xdeadbeef, and its write-id too, is of the first state; one
-//! of 0xbebeebee with another id that Cobra's garbage collection uses is left out. A byte 255 may end a file: behind
-//! it, another session begins, so that logs can follow one another. Aborted transactions are not logged.
+//! hash, value hash; `R` writer's txn, write-id, key hash, value hash; `C` txn. The write-id is used as the value,
+//! because Cobra makes it unique. A read is of the first state if its writer and its write-id are each 0xbebeebee or
+//! 0xdeadbeef. A read with the writer 0xbebeebee and another id that Cobra's garbage collection uses is omitted. A byte
+//! 255 may end a file: after it, another session begins, so logs can be concatenated. Aborted transactions are not
+//! logged.
 
 use super::txn::{Act, Atom, Event, Events, Out};
 use super::{Decode, Decoded, Input};
@@ -13,7 +14,7 @@ use crate::cast::Cast as _;
 use crate::text::syntax::{Fault, FaultKind};
 use crate::{OpKind, Position};
 
-/// The transaction and the write-id of the first state, and of nothing.
+/// The numbers that Cobra uses for the first state, both as a transaction and as a write-id.
 pub(crate) const FIRST: [i64; 2] = [0xbebe_ebee, 0xdead_beef];
 /// Write-ids that reads of Cobra's garbage collection have.
 const COLLECTOR: [i64; 2] = [0x2333_2333, 0x6666_6666];
@@ -26,7 +27,7 @@ const RECORD: &str = "S, R, W or C (a record of Cobra's logs, without timestamps
 #[derive(Default)]
 pub(super) struct Cobra {
     session: usize,
-    /// Bytes before the file of this session.
+    /// The number of bytes before the file of this session.
     session_starts: u64,
     /// The transaction being read, and where it begins.
     txn: Option<(i64, Position)>,
@@ -124,7 +125,7 @@ impl Decode for Cobra {
 
 /// Whether a file with this beginning has this format.
 pub(super) fn begins(head: &[u8]) -> bool {
-    // The high byte of a number is a letter in no log, and is one in every text.
+    // In a log, the high byte of a number is zero or not ASCII. In a text, the second byte is an ASCII character.
     let is_record = |at: usize| matches!(head.get(at), Some(b'R' | b'W' | b'C'));
     head.first() == Some(&b'S') && is_record(9) && (head[1] == 0 || !head[1].is_ascii())
 }

@@ -1,8 +1,8 @@
-//! A place in one line of text, for the formats whose grammar is one of lines.
+//! A position in one line of text, for formats that are read line by line.
 
 use crate::text::syntax::Fault;
 
-/// A place in a line, which ends at `end`.
+/// A position in a line, which ends at `end`.
 pub(super) struct Cursor<'b> {
     bytes: &'b [u8],
     pub(super) pos: usize,
@@ -10,7 +10,7 @@ pub(super) struct Cursor<'b> {
 }
 
 impl<'b> Cursor<'b> {
-    /// The line from `start` to `end`, the blanks around it left out.
+    /// The line from `start` to `end`, without blanks at both ends.
     pub(super) fn new(bytes: &'b [u8], mut start: usize, mut end: usize) -> Cursor<'b> {
         while end > start && matches!(bytes[end - 1], b' ' | b'\t' | b'\r') {
             end -= 1;
@@ -29,7 +29,7 @@ impl<'b> Cursor<'b> {
         self.pos == self.end
     }
 
-    /// What is left of the line.
+    /// The rest of the line.
     pub(super) fn rest(&self) -> &'b [u8] {
         &self.bytes[self.pos..self.end]
     }
@@ -52,7 +52,7 @@ impl<'b> Cursor<'b> {
         stands
     }
 
-    /// The fault at this place.
+    /// The fault at this position.
     #[cold]
     pub(super) fn fault(&self, expected: &'static str) -> Fault {
         let shown = String::from_utf8_lossy(self.rest()).chars().next();

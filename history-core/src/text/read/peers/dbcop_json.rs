@@ -1,5 +1,5 @@
-//! dbcop's JSON: an array of sessions, each an array of transactions; alone, or as `data` of an object with other
-//! things.
+//! dbcop's JSON: an array of sessions, each an array of transactions. The array is the whole text, or the field `data`
+//! of an object.
 //!
 //! Source: dbcop 0.2 (`docs/history-format.md`). An event is `{"Write": {"variable": 3, "version": 17}}` or
 //! `{"Read": ...}`, or short, `["w", 3, 17]`. A version of null is the first state. A transaction that is not
@@ -37,7 +37,7 @@ enum At {
 #[derive(Default)]
 pub(super) struct DbcopJson {
     at: At,
-    /// Whether an object is around the sessions.
+    /// Whether an object encloses the sessions.
     is_wrapped: bool,
     /// Whether the sessions were read.
     is_read: bool,
@@ -148,7 +148,7 @@ fn events_of(tape: &Tape, node: usize) -> Option<impl Iterator<Item = usize>> {
     let [events] = json::fields(tape, node, ["events"], TXN).ok()?;
     let events = events?;
     let end = tape.after(events);
-    // An array without elements, or of integers, is one node.
+    // An array without elements, or one of integers, takes one node.
     let is_plain = tape.nodes[events].tag == Tag::Vector;
     let is_empty = matches!(Value::at(tape, events), Value::Vector(all) if all.is_empty());
     let mut at = events + 1;
@@ -193,7 +193,7 @@ fn event_of(tape: &Tape, node: usize) -> Result<Event, Fault> {
     };
     match value {
         Some(value) if is_key(Value::at(tape, key)) && is_version(Value::at(tape, value)) => {
-            // A number may be the first value.
+            // The value may be the number that represents the first state.
             let value =
                 if let Value::Int(number) = Value::at(tape, value) { Atom::Int(number) } else { Atom::Node(value) };
             Ok(Event { act, key: Atom::Node(key), value })

@@ -1,8 +1,8 @@
 //! dbcop's text: `[x:=1 y==2 z==?]`, one or more transactions a line, `!` after one that did not commit, a line of
 //! dashes between sessions, `//` before a comment.
 //!
-//! Source: dbcop 0.2 (`docs/history-format.md` and its parser, which takes any letters and digits for a variable). A
-//! variable of digits alone is a number. `?` is the first state.
+//! Source: dbcop 0.2 (`docs/history-format.md` and its parser, which accepts any letters and digits as a variable). A
+//! variable that consists of digits is a number. `?` is the first state.
 
 use super::cursor::{Cursor, lines};
 use super::txn::{Act, Atom, Event, Events, Out};
@@ -69,7 +69,7 @@ fn event(line: &mut Cursor<'_>) -> Result<Event, Fault> {
         return Err(line.fault(VARIABLE));
     }
     let key = match name.parse::<u64>() {
-        // What would not read the same again is a name.
+        // A number that would not be written in the same way is a name.
         Ok(number) if name == "0" || !name.starts_with('0') => number.into(),
         _ => Atom::Text(from, from + len),
     };

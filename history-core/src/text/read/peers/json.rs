@@ -1,12 +1,12 @@
 //! Iterates over the containers of a JSON text, one value of an array or object at a time.
 //!
-//! In some formats a whole history is one JSON value; a transaction is read at a time.
+//! In some formats a whole history is one JSON value. The reader reads one transaction at a time from it.
 
 use crate::text::syntax::{Fault, Scanner};
 use crate::values::tape::Tape;
 use crate::values::value::Value;
 
-/// What stands between two values of an array.
+/// The result of moving past the separator between two values of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
     /// An element begins here.
@@ -51,8 +51,8 @@ pub(super) fn expect(scanner: &mut Scanner<'_>, b: u8, expected: &'static str) -
     }
 }
 
-/// Scans `text`, which the tape has as its source, from `at` on. Returns the result of `scan`, and where it ended;
-/// after a fault the tape is as before.
+/// Scans `text`, which is the tape's source, from `at` on. Returns the result of `scan`, and where it ended. After a
+/// fault the tape is unchanged.
 pub(super) fn scan<R>(
     tape: &mut Tape,
     text: &[u8],

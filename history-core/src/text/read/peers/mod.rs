@@ -36,7 +36,7 @@ use crate::ops::batch::Batch;
 use crate::text::syntax::{Fault, FaultKind};
 use std::cell::Cell;
 
-/// Bytes from which a binary format is detected.
+/// The number of bytes from which a binary format is detected.
 pub(crate) const HEAD_BYTES: usize = 64;
 
 /// The value of reads before any write, in the formats of other checkers. Reads and writes of it become nil.
@@ -54,7 +54,7 @@ pub enum FirstValue {
 }
 
 impl FirstValue {
-    /// The number, if it is one.
+    /// The number that represents the first value in this format, if it is a number.
     fn of(self, format: Format) -> Option<i64> {
         match self {
             FirstValue::OfFormat => matches!(format, Format::Plume | Format::Dbcop).then_some(0),
@@ -66,11 +66,11 @@ impl FirstValue {
 
 /// The bytes of a block, and their position.
 struct Input<'b> {
-    /// For the last block of a text, with one additional newline.
+    /// The bytes. For the last block of a text, they end with one additional newline.
     bytes: &'b [u8],
     block: &'b Block,
     is_binary: bool,
-    /// The last byte whose place was requested, and its place: most are requested in order.
+    /// The last byte whose position was requested, and its place: most are requested in order.
     known: Cell<(usize, Place)>,
 }
 
@@ -79,7 +79,7 @@ impl<'b> Input<'b> {
         Input { bytes, block, is_binary, known: Cell::new((block.start, block.place)) }
     }
 
-    /// Where a byte stands that is not before the block's start.
+    /// The position of a byte that is not before the block's start.
     fn position(&self, at: usize) -> Position {
         let at = at.min(self.block.end);
         if self.is_binary {
@@ -99,17 +99,17 @@ impl<'b> Input<'b> {
         self.block.last && end == self.block.end
     }
 
-    /// The fault of bytes that end at `at` before they should.
+    /// The fault for bytes that end too early at `at`.
     fn ends_early(&self, at: usize, within: &'static str) -> Fault {
         let fault = Fault::syntax(at.min(self.block.end), format!("the file ends within {within}"), "the rest of it");
         Fault { kind: FaultKind::Incomplete, ..fault }
     }
 }
 
-/// How far a decoder read, or why it stopped.
+/// The position up to which a decoder read, or the fault that stopped it.
 type Decoded = Result<usize, Fault>;
 
-/// A format.
+/// A decoder of one format.
 trait Decode: Send {
     /// Adds the transactions that end in a block to `out`. Returns how far it read.
     fn decode(&mut self, input: &Input<'_>, out: &mut Out<'_>) -> Decoded;
@@ -125,7 +125,7 @@ trait Decode: Send {
         None
     }
 
-    /// Bytes before the file of that session.
+    /// The number of bytes before the file of that session.
     fn session_starts(&self) -> u64 {
         0
     }
@@ -136,9 +136,9 @@ pub(crate) struct Peers {
     format: Format,
     first: Option<i64>,
     decoder: Box<dyn Decode>,
-    /// The block at hand.
+    /// A copy of the current block.
     bytes: Vec<u8>,
-    /// Names of the files that the sessions are, if they are files.
+    /// The names of the session files, if the sessions are files.
     names: Vec<String>,
     read_all: bool,
 }
@@ -182,11 +182,12 @@ impl Peers {
     fn read_text(&mut self, blocks: &mut Blocks<'_>, batch: &mut Batch, limits: &Limits) -> Result<bool, HistoryError> {
         let block = blocks.fill(batch.tape.source.to_mut())?;
         batch.starts_at = block.offset();
-        // The tape needs its text while ops are put on it, and so does the decoder.
+        // Both the tape, while ops are added to it, and the decoder need the text.
         let mut text = std::mem::take(&mut self.bytes);
         text.clear();
         text.extend_from_slice(batch.tape.source.as_bytes());
-        // A transaction that was begun would be lost without a word, so the text must be whole wherever it ends.
+        // Where the source ends, the text must be complete: the rest of a transaction that was begun would otherwise be
+        // lost without an error.
         let whole = Block { last: block.over, ..block };
         if whole.last && !block.last {
             text.push(b'\n');
@@ -251,7 +252,7 @@ pub(super) fn no_txn() -> HistoryError {
     HistoryError::new(ErrorKind::NotAnOp, "there is no transaction in it").expected("one transaction at least")
 }
 
-/// The error for a first value in a format in which it is nil.
+/// The error if a first value is given for a format in which the first value is nil.
 #[cold]
 pub(crate) fn no_first_value(format: Format) -> HistoryError {
     let message = format!("a first value was given for a history in {format}, which has nil for it");

@@ -1,4 +1,4 @@
-//! Plume's and PolySI's text: a line a read or write, `r(KEY,VALUE,SESSION,TRANSACTION)` or `w(...)`.
+//! Plume's and PolySI's text: each line is a read or write, `r(KEY,VALUE,SESSION,TRANSACTION)` or `w(...)`.
 //!
 //! Source: Plume's and PolySI's `TextHistoryLoader`, AWDIT 0.2.1 (`parse_plume_history`). The lines of a transaction
 //! need not be adjacent, so all are read before the first op is returned; a transaction has the place of its first
@@ -18,7 +18,7 @@ pub(super) const LINE: &str = "r(KEY,VALUE,SESSION,TRANSACTION) or w(...), as in
 
 /// The transaction number of reads and writes that were aborted.
 const ABORTED: i64 = -1;
-/// Ops handed out at a time.
+/// The number of ops returned at a time.
 const BATCH_OPS: usize = 2048;
 
 /// A transaction.
@@ -26,7 +26,7 @@ struct Txn {
     session: i64,
     is_aborted: bool,
     position: Position,
-    /// How many reads and writes it has; once they are in order, where they end.
+    /// The number of its reads and writes; once the lines are in order, the end of its lines in `order`.
     events: u32,
 }
 
@@ -47,14 +47,14 @@ pub(super) struct Plume {
     by_number: HashMap<i64, u32>,
     /// The number and the session of the last line.
     last: Option<(i64, i64)>,
-    /// Lines in the order of their transactions, once all are there.
+    /// The lines in the order of their transactions, once all are read.
     order: Option<Vec<u32>>,
-    /// Sessions with one transaction.
+    /// The sessions with exactly one transaction.
     alone: HashSet<i64>,
-    /// Whether one of them was treated as the first state: at most one is.
+    /// Whether the transaction of such a session was treated as the first state. At most one is.
     had_first_state: bool,
     handed_out: usize,
-    /// Reused for each transaction.
+    /// A buffer, reused for each transaction.
     events: Vec<Event>,
 }
 
@@ -85,7 +85,7 @@ impl Plume {
             Some(last) if last == (number, session) => self.txns.len() - 1,
             _ => self.txn(input, at, session, number)?,
         };
-        // The transaction of the last line may be an earlier one that goes on.
+        // The transaction of the last line may be an earlier one that continues here.
         self.last = (txn + 1 == self.txns.len()).then_some((number, session));
         self.txns[txn].events += 1;
         self.lines.push(Line { txn: txn.to_u32(), is_write, key, value });
@@ -100,7 +100,7 @@ impl Plume {
         Ok(())
     }
 
-    /// The transaction that a line belongs to, which is not that of the line before.
+    /// The transaction of a line, if it is not that of the previous line.
     fn txn(&mut self, input: &Input<'_>, at: usize, session: i64, number: i64) -> Result<usize, Fault> {
         let next = self.txns.len().to_u32();
         if number != ABORTED {

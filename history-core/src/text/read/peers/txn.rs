@@ -20,7 +20,7 @@ pub(super) enum Act {
 pub(super) enum Atom {
     Nil,
     Int(i64),
-    /// One beyond an `i64`.
+    /// A number larger than an `i64`.
     Big(u64),
     /// Text between two places of the block.
     Text(usize, usize),
@@ -42,7 +42,7 @@ pub(super) struct Event {
     pub(super) value: Atom,
 }
 
-/// Micro-ops of a transaction, at the most: each takes four values.
+/// The maximum number of micro-ops of a transaction: each takes four values.
 pub(super) const EVENTS_MAX: usize = VALUES_MAX / 4;
 
 /// The micro-ops of the transaction being read.
@@ -50,7 +50,7 @@ pub(super) const EVENTS_MAX: usize = VALUES_MAX / 4;
 pub(super) struct Events(Vec<Event>);
 
 impl Events {
-    /// Adds a micro-op whose position is `at`.
+    /// Adds a micro-op that is at `at` in the text.
     pub(super) fn push(&mut self, event: Event, at: usize) -> Result<(), Fault> {
         if self.0.len() >= EVENTS_MAX {
             let message = format!("a transaction has more than {EVENTS_MAX} reads and writes");
@@ -74,14 +74,14 @@ impl Events {
     }
 }
 
-/// Start and commit of a transaction by the clock of its store: each a physical and a logical part.
+/// The start and commit timestamps that the store gave a transaction: each a physical and a logical part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamps {
     pub(super) start: [i64; 2],
     pub(super) commit: [i64; 2],
 }
 
-/// Fields of an op that hold them.
+/// The names of the fields that contain them.
 pub(crate) const STAMPS: [&str; 2] = ["start-ts", "commit-ts"];
 
 /// The destination of transactions: the ops of a batch.
@@ -96,17 +96,18 @@ pub(super) struct Out<'b> {
 const NAMES: [&str; 4] = ["txn", "r", "w", "append"];
 
 impl<'b> Out<'b> {
-    /// Ops go to `batch`; reads and writes of `first` are of nil.
+    /// Adds ops to `batch`. Reads and writes of the value `first` become reads and writes of nil.
     pub(super) fn new(batch: &'b mut Batch, first: Option<i64>) -> Out<'b> {
         Out { batch, first, names: [None; 4] }
     }
 
-    /// How many ops there are by now.
+    /// The number of ops so far.
     pub(super) fn len(&self) -> usize {
         self.batch.len()
     }
 
-    /// Whether a transaction writes the first state and nothing else. If it is all of its session, it is that state.
+    /// Whether a transaction writes the first state and nothing else. If it is the only one of its session, it is that
+    /// state.
     pub(super) fn is_first_state(&self, events: &[Event]) -> bool {
         let is_first = |event: &Event| {
             event.act == Act::Write && matches!(event.value, Atom::Int(number) if self.first == Some(number))

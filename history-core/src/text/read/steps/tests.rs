@@ -1,4 +1,4 @@
-//! Plain ops are read as all others are.
+//! Tests that plain ops give the same result as the general reader.
 
 use super::super::Format;
 use super::super::blocks::Block;
@@ -9,7 +9,7 @@ use crate::ops::batch::Batch;
 use crate::ops::row::Row;
 use crate::text::syntax::DEPTH_MAX;
 
-/// What is read of a text up to some byte, how much of it, and how many ops were plain.
+/// The result of reading a text up to some byte: the ops, the position, and how many ops were plain.
 type Read = (Vec<String>, Result<usize, HistoryError>, usize);
 
 fn read(text: &str, to: usize, format: Format, takes_plain: bool) -> Read {
@@ -38,7 +38,7 @@ fn read(text: &str, to: usize, format: Format, takes_plain: bool) -> Read {
     ((0..batch.len()).map(shown).collect(), read, plain)
 }
 
-/// Reads a text both ways. How many ops were plain.
+/// Reads a text with and without plain ops, and compares the results. Returns how many ops were plain.
 fn compare(text: &str, to: usize, format: Format) -> usize {
     let (ops, ended, plain) = read(text, to, format, true);
     let (expected, expected_end, none) = read(text, to, format, false);
@@ -47,7 +47,7 @@ fn compare(text: &str, to: usize, format: Format) -> usize {
     plain
 }
 
-/// A field of an op, with what it mostly is and what it may be.
+/// The fields of an op: each with its usual value, and its other values.
 const FIELDS: [(&str, &[&str], &[&str]); 6] = [
     ("type", &["@ok", "@invoke", "@fail", "@info"], &["@okay", "@o", "1", "null", "@infor", "\"okx"]),
     (
@@ -65,7 +65,7 @@ const FIELDS: [(&str, &[&str], &[&str]); 6] = [
     ("index", &["3"], &["-3", "null", "0.5"]),
 ];
 
-/// An op of these fields, in one of the formats.
+/// The text of an op with these fields, in one of the formats.
 fn op(json: bool, fields: &[(&str, &str)], comma: &str, gap: &str, end: &str) -> String {
     let quote = |(name, value): &(&str, &str)| {
         if json { format!("\"{name}\":{gap}{value}") } else { format!(":{name}{gap}{value}") }
@@ -88,8 +88,8 @@ fn quoted(text: &str) -> String {
     all
 }
 
-/// Ops of each order of fields, and then one that differs in one thing: in a value, in what is between the fields, in
-/// how many there are.
+/// Ops with each order of fields, followed by one that differs in one part: a value, the text between the fields, or
+/// the number of fields.
 #[test]
 fn an_op_that_differs_in_one_thing_is_read_as_by_itself() {
     let mut judged = 0;
@@ -120,7 +120,7 @@ fn an_op_that_differs_in_one_thing_is_read_as_by_itself() {
             others.push(op(json, &usual, comma, odd, "}"));
         }
         for other in others {
-            // A key is looked up only where as much text is behind it as is compared.
+            // A key is compared only if enough text follows it.
             let text = format!("{same}\n{same}\n{other}\n{same}\n{}", "\n".repeat(20));
             assert!(compare(&text, text.len(), format) > 0, "{text}");
             (0..text.len()).step_by(7).for_each(|cut| _ = compare(&text, cut, format));
@@ -130,7 +130,7 @@ fn an_op_that_differs_in_one_thing_is_read_as_by_itself() {
     assert!(judged > 2000, "{judged}");
 }
 
-/// A key that was directly behind a string cannot be behind a number.
+/// A key that directly followed a string cannot follow a number.
 #[test]
 fn a_number_ends_before_the_next_key() {
     let text = "{:process \"a\":type :ok}\n{:process 5:type :ok}\n".to_owned() + &"\n".repeat(20);
@@ -138,13 +138,13 @@ fn a_number_ends_before_the_next_key() {
     assert!(read(&text, text.len(), Format::Edn, true).1.is_err());
 }
 
-/// Two places may have the same key, if what stood in one of them was too long to be kept.
+/// Two places may have the same key, if the text in one of them was too long to be kept.
 #[test]
 fn a_field_that_is_there_twice_is_found() {
     let usual = r#"{"type":"ok","f":"a","value":1}"#;
     let long = r#"{"f":"a","a-name-that-is-too-long-to-be-kept":1,"type":"ok"}"#;
     let twice = r#"{"f":"a","f":"b","type":"ok"}"#;
-    // It depends on how many there were whether this one is looked at.
+    // The number of ops before this one determines whether it is tried as a plain op.
     for times in 20..60 {
         let text = format!("{usual}\n{}{twice}\n{}", format!("{long}\n").repeat(times), "\n".repeat(20));
         compare(&text, text.len(), Format::Json);
@@ -159,7 +159,7 @@ fn ops_that_are_like_those_before_are_plain() {
     let edn = "{:type :invoke, :f :read, :value nil, :process 3, :time 1700000000000000000, :index 0}";
     for (line, format) in [(json, Format::Json), (edn, Format::Edn)] {
         let text = format!("{line}\n").repeat(50);
-        // The first shows the keys, and behind the last is not enough text.
+        // The first op sets the keys, and after the last one there is too little text.
         assert_eq!(compare(&text, text.len(), format), 48, "{line}");
     }
 }

@@ -1,4 +1,4 @@
-//! Containers of EDN, item by item, as serde hands them over.
+//! Containers of EDN, item by item, as serde passes them.
 
 use super::{EdnError, Place, name, serializer};
 use serde::ser::{self, Serialize};
@@ -18,7 +18,7 @@ impl<'a> Items<'a> {
         Items { out, empty: true, close, tagged: false }
     }
 
-    /// A tag and its value.
+    /// Begins a tagged value: its tag, then its value.
     pub(super) fn tagged(out: &'a mut String) -> Items<'a> {
         Items { out, empty: true, close: "", tagged: true }
     }
@@ -50,7 +50,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// A trait of serde by which items of a sequence are handed over.
+/// Implements a serde trait that passes the items of a sequence.
 macro_rules! items {
     ($($of:ident :: $item:ident),*) => {$(
         impl ser::$of for Items<'_> {

@@ -1,4 +1,4 @@
-//! The formats that are not text.
+//! Writes the binary formats.
 
 use super::text::{INFO, RECORDED};
 use super::{Act, Atom, Converted};
@@ -7,11 +7,11 @@ use crate::hash::HashMap;
 use crate::text::read::FIRST_OF_COBRA;
 use std::io::{self, Write};
 
-/// The transaction of a read whose value was never written.
+/// The writer of a value that no transaction wrote.
 const NOBODY: i64 = 0;
 
 impl Converted {
-    /// dbcop's bincode.
+    /// Writes dbcop's bincode.
     pub(super) fn dbcop(&self, out: &mut dyn Write) -> io::Result<()> {
         let number = |out: &mut dyn Write, number: u64| out.write_all(&number.to_le_bytes());
         number(out, 0)?;
@@ -41,7 +41,7 @@ impl Converted {
         Ok(())
     }
 
-    /// A session of Cobra's.
+    /// Writes a session in Cobra's format.
     pub(super) fn cobra(&self, session: usize, out: &mut dyn Write) -> io::Result<()> {
         let writers = self.writers.get_or_init(|| self.find_writers());
         let record = |out: &mut dyn Write, letter: u8, numbers: &[i64]| {
@@ -67,7 +67,7 @@ impl Converted {
         Ok(())
     }
 
-    /// The transaction that wrote a value to a key first.
+    /// Finds the first transaction that wrote each value to each key.
     fn find_writers(&self) -> HashMap<(i64, i64), i64> {
         let mut writers = HashMap::default();
         for i in 0..self.parts.txns.len() {
@@ -79,7 +79,7 @@ impl Converted {
     }
 }
 
-/// A key or value of a format whose numbers begin at 0, which is nothing too.
+/// A key or value of a format whose numbers begin at 0; the absence of a value is 0 too.
 fn unsigned(atom: Atom) -> u64 {
     match atom {
         Atom::Int(number) => number.cast_unsigned(),

@@ -1,4 +1,4 @@
-//! What each format can represent.
+//! Decides what each format can represent.
 
 use super::{Act, Atom, Converter, Mop, is_list, refusal};
 use crate::cast::Cast as _;
@@ -9,24 +9,24 @@ use crate::{Format, Op, OpKind, Value};
 
 const RENUMBER: &str = "numbers from 0 on; renumbering makes them";
 
-/// Whether a format has aborted transactions.
+/// Whether a format can represent aborted transactions.
 pub(super) fn has_aborted(format: Format) -> bool {
     matches!(format, Format::Plume | Format::Dbcop | Format::DbcopJson | Format::Hist)
 }
 
-/// Whether a format has transactions without reads and writes.
+/// Whether a format can represent transactions without reads and writes.
 pub(super) fn has_empty(format: Format) -> bool {
     matches!(format, Format::Dbcop | Format::DbcopJson | Format::Cobra | Format::Chronos)
 }
 
-/// Whether a name can be a variable of dbcop's text, and not a number there.
+/// Whether a name is valid as a variable of dbcop's text, and not a number there.
 fn is_variable(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
 impl Converter {
-    /// The micro-ops of an op, each of which the format can represent.
+    /// Collects the micro-ops of an op, and rejects those that the format cannot represent.
     pub(super) fn mops_of(&mut self, op: &Op<'_>, kind: OpKind, into: &mut Vec<Mop>) -> Result<(), HistoryError> {
         let (Value::Vector(mops) | Value::List(mops)) = op.value else {
             if op.value.is_nil() && kind != OpKind::Ok {
@@ -61,7 +61,7 @@ impl Converter {
         if act != Act::Read && value.is_nil() {
             return Err((format!("it writes nothing: {mop}"), "a value that is not nil"));
         }
-        // What a read returned that did not happen, or is not known to have, says nothing.
+        // The result of a read in an op that failed or whose outcome is unknown is ignored.
         let value = if act == Act::Read && kind != OpKind::Ok { Value::Nil } else { value };
         let (key, value) = if self.options.renumber {
             let number = self.numbers.key(key);
@@ -153,7 +153,7 @@ impl Converter {
         }
     }
 
-    /// A key that is a name. The format does not contain its type.
+    /// Adds a key that is a name. The format does not contain its type.
     fn name(&mut self, name: &str, kind: &'static str) -> Result<Atom, String> {
         let known = self.names.get_full(name).map(|(at, _, before)| (at, *before));
         let (at, before) = known.unwrap_or_else(|| (self.names.insert_full(name.to_owned(), kind).0, kind));
@@ -163,7 +163,7 @@ impl Converter {
         Ok(Atom::Name(at.to_u32()))
     }
 
-    /// Rejects what is known only once all transactions are there: in Cobra's logs a value belongs to one key.
+    /// Rejects what only the whole history shows: in Cobra's logs each value belongs to one key.
     pub(super) fn verify(&self) -> Result<(), HistoryError> {
         if self.format != Format::Cobra {
             return Ok(());

@@ -1,8 +1,8 @@
 //! Unknown outcomes: which operations are assumed to have happened. No isolation level depends on the choice.
 //!
-//! A transaction with unknown outcome happened if a committed one read one of its writes. If none did, it can be
-//! omitted from any execution, and the rest has the same level. What it read itself is unknown, so only its writes are
-//! written.
+//! A transaction with unknown outcome happened if a committed one read one of its writes. Otherwise it can be omitted
+//! from any execution, and the rest has the same level. The results of its own reads are unknown, so only its writes
+//! are written.
 
 use super::{Act, Atom, Converter, Invoked, refusal};
 use crate::cast::Cast as _;
@@ -66,8 +66,8 @@ impl Converter {
         Ok(())
     }
 
-    /// Rejects a failed transaction that is omitted, if it wrote a value that was read and that another transaction
-    /// wrote, too. Without it, the history would show which transaction was read, although that is unknown.
+    /// Rejects an omitted failed transaction if it wrote a value that was read and that another transaction wrote, too.
+    /// Without it, the history would determine which transaction was read, although that is unknown.
     fn verify_failed(&self, read: &HashSet<(Atom, Atom)>) -> Result<(), HistoryError> {
         let mut failed: HashMap<(Atom, Atom), u64> = HashMap::default();
         for (mop, index, _) in self.failed.iter().filter(|(mop, ..)| read.contains(&(mop.key, mop.value))) {

@@ -76,7 +76,7 @@ pub struct Converter {
     options: ConvertOptions,
     txns: Vec<Txn>,
     mops: Vec<Mop>,
-    /// Elements of lists that were read.
+    /// The elements of lists that were read.
     elements: Vec<i64>,
     /// Keys that are names, with the type of each.
     names: IndexMap<String, &'static str, RandomState>,
@@ -84,12 +84,12 @@ pub struct Converter {
     sessions: IndexSet<Session, RandomState>,
     /// By slot, the invocation in flight: its place, and its micro-ops if they may be needed.
     open: Vec<Option<Invoked>>,
-    /// What omitted transactions that failed wrote, and their positions.
+    /// The writes of failed transactions that were omitted, and their positions.
     failed: Vec<(Mop, u64, Option<Position>)>,
     omitted: Omitted,
 }
 
-/// How much was omitted.
+/// The numbers of omitted items.
 #[derive(Clone, Copy, Debug, Default)]
 struct Omitted {
     invocations: u64,
@@ -104,7 +104,7 @@ struct Omitted {
 enum Session {
     Number(i64),
     Name(String),
-    /// The history does not contain the transaction's session; it has a number of its own.
+    /// The history does not contain the transaction's session; the transaction gets a number of its own.
     Alone(u32),
 }
 
@@ -122,11 +122,11 @@ struct Invoked {
 struct Txn {
     session: u32,
     kind: OpKind,
-    /// Where its micro-ops end.
+    /// The end of its micro-ops.
     end: u32,
     index: u64,
     position: Option<Position>,
-    /// Start and commit by the clock of the store, each of two parts.
+    /// The start and commit timestamps of the store, each with two parts.
     stamps: Option<[[i64; 2]; 2]>,
 }
 
@@ -150,11 +150,11 @@ enum Act {
 enum Atom {
     Nil,
     Int(i64),
-    /// Beyond an `i64`.
+    /// A number larger than an `i64`.
     Big(u64),
     /// One of [`Converter::names`].
     Name(u32),
-    /// Some of [`Converter::elements`].
+    /// A range of [`Converter::elements`].
     List(u32, u32),
 }
 
@@ -165,7 +165,7 @@ pub struct Converted {
     /// Transactions, by session: `order[starts[s]..starts[s + 1]]` are those of session `s`.
     order: Vec<u32>,
     starts: Vec<u32>,
-    /// By key and value, the transaction that wrote it first; found when it is needed.
+    /// For each key and value, the first transaction that wrote it; computed on demand.
     writers: OnceCell<HashMap<(i64, i64), i64>>,
 }
 
@@ -270,7 +270,7 @@ impl Converter {
         };
         let mut mops = Vec::new();
         match invoked {
-            // What failed or is unknown need not say again what it was.
+            // The completion of an op that failed or is unknown need not repeat the micro-ops.
             Some(invoked) if op.kind != OpKind::Ok && !is_list(op.value) => mops = invoked.mops,
             _ => self.mops_of(op, op.kind, &mut mops)?,
         }
@@ -293,7 +293,7 @@ impl Converter {
             return Ok(());
         }
         let stamps = match self.format {
-            // Where it may be left out in the end.
+            // Missing timestamps are accepted if the op may be omitted in the end.
             Format::Chronos if op.kind == OpKind::Info => self.stamps(op).ok(),
             Format::Chronos => Some(self.stamps(op)?),
             _ => None,
@@ -324,7 +324,7 @@ impl Converter {
         match (op.client_name, op.process) {
             (Some(name), _) | (None, Process::Other(name)) => Session::Name(name.to_owned()),
             (None, Process::Client(number)) => Session::Number(number),
-            // A name of its own, for nothing is known of its order.
+            // The transaction is a session of its own, because its order is unknown.
             (None, Process::Unknown) => Session::Alone(self.txns.len().to_u32()),
         }
     }

@@ -1,4 +1,4 @@
-//! Numbers instead of keys and values.
+//! Assigns numbers to keys and values.
 
 use crate::hash::HashMap;
 use crate::{Interner, Value};
@@ -12,20 +12,20 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// The number of a key.
+    /// Returns the number of a key.
     pub(super) fn key(&mut self, key: Value<'_>) -> i64 {
         let next = as_number(self.keys.len());
         *self.keys.entry(self.codes.code(key)).or_insert(next)
     }
 
-    /// The number of a value of the key with a number.
+    /// Returns the number of a value of a key, which is given by its number.
     pub(super) fn value(&mut self, key: i64, value: Value<'_>) -> i64 {
         let next = as_number(self.values.len());
         *self.values.entry((key, self.codes.code(value))).or_insert(next)
     }
 }
 
-/// The number after `count` numbers.
+/// Returns the number after `count` numbers.
 fn as_number(count: usize) -> i64 {
     i64::try_from(count).map_or(i64::MAX, |count| count + 1)
 }

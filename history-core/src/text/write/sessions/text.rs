@@ -1,4 +1,4 @@
-//! The formats that are text.
+//! Writes the text formats.
 
 use super::{Act, Atom, Converted, Session};
 use crate::OpKind;
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 /// The recording time, for a format that requires one: it is unknown.
 pub(super) const RECORDED: &str = "1970-01-01T00:00:00+00:00";
-/// Where a history came from.
+/// The origin of the history, for the format's header.
 pub(super) const INFO: &str = "converted by histcheck";
 
 /// A key or value as a format writes it.
@@ -57,7 +57,7 @@ impl Converted {
         Ok(())
     }
 
-    /// Sessions as numbers from 0 on: those of the history, if it has such.
+    /// Numbers the sessions from 0 on; uses the numbers of the history, if it has such.
     fn session_numbers(&self) -> Vec<i64> {
         let own = |session: &Session| if let Session::Number(number @ 0..) = session { Some(*number) } else { None };
         let numbers: Option<Vec<i64>> = self.parts.sessions.iter().map(own).collect();
@@ -151,7 +151,8 @@ impl Converted {
         writeln!(out, "\n]")
     }
 
-    /// How many sessions and keys there are, and at the most transactions in a session and events in a transaction.
+    /// The numbers of sessions and keys, and the maximum numbers of transactions in a session and of events in a
+    /// transaction.
     pub(super) fn sizes(&self) -> [u64; 4] {
         let keys: crate::hash::HashSet<Atom> = self.parts.mops.iter().map(|mop| mop.key).collect();
         let txns = (0..self.sessions()).map(|session| self.txns(session).len()).max().unwrap_or(0);
