@@ -1,9 +1,9 @@
-//! How fast histories are read, in addition to reading the same bytes and parsing the same JSON into trees.
+//! The speed of reading histories, compared with reading the same bytes and with parsing the same JSON into trees.
 //!
 //!     cargo bench -p history-core --bench read [-- FILE...]
 //!
-//! Without files it makes a history of list-append transactions itself, as EDN and as JSON Lines. Prints megabytes
-//! (10^6 bytes) of text a second, the best of three runs, on one thread where nothing else is said.
+//! Without files, the benchmark generates a history of list-append transactions, as EDN and as JSON Lines. It prints
+//! megabytes (10^6 bytes) of text per second, the best of three runs, on one thread unless stated otherwise.
 
 use history_core::{Reader, validate};
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Bytes of text that are made.
+/// The length of the generated text in bytes.
 const BYTES: usize = 100_000_000;
 const RUNS: usize = 3;
 
@@ -96,7 +96,7 @@ fn seconds(run: &dyn Fn()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// How a format spells an op: its beginning, an append, a read not done, a read, and the end.
+/// The text of an op in a format: its beginning, an append, a read without a result, a read, and the end.
 struct Spelling {
     op: fn(&mut String, u64, u64, &str),
     append: fn(&mut String, u64, u64),
@@ -138,8 +138,8 @@ const JSON: Spelling = Spelling {
     between: ',',
 };
 
-/// A history in which each transaction reads one key and appends to another, one after the other; a key is left when it
-/// holds 128 elements.
+/// A history in which each transaction reads one key and appends to another. Once a key has 128 elements, the next key
+/// takes its place.
 fn history(spelling: &Spelling) -> String {
     let mut out = String::with_capacity(BYTES + 4096);
     let (mut index, mut random) = (0, 1_u64);

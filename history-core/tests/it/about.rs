@@ -1,4 +1,4 @@
-//! What a checker says about itself crosses borders as data, and what is not said is not assumed.
+//! The description of a checker is serialized as data, and nothing is assumed about omitted parts.
 
 use history_core::{About, AboutAnomaly, AboutLevel, KeptReads, Parts, Subject, VersionOrder, WhichReads};
 

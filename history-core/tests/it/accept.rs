@@ -1,9 +1,9 @@
-//! Texts that are histories, and what is read from them.
+//! Texts that are histories, and the ops that are read from them.
 
 use crate::common::{each, read, values};
 use history_core::{Format, History, OpKind, Pair, Process, Reader, TimeUnit};
 
-/// What the value of an op is, written as EDN, for each way to write it.
+/// Asserts the value of an op, as EDN, for each text of the value.
 fn check_values(op: impl Fn(&str) -> String, cases: &[(&str, &str)]) {
     for (text, value) in cases {
         assert_eq!(values(&op(text)), [*value], "{text}");
@@ -211,7 +211,7 @@ fn the_table_is_read_with_tabs_or_spaces_and_behind_a_loggers_prefix() {
     );
 }
 
-/// What Porcupine's tests read: a log of Jepsen's.
+/// A log of Jepsen's, as Porcupine's tests read it.
 #[test]
 fn a_log_is_read_past_what_is_no_op() {
     let text = "INFO  jepsen.core - Worker 1 starting\n\
@@ -258,7 +258,7 @@ fn timed_out_is_an_error_where_the_value_of_a_failure_belongs() {
             "info :timed-out ",
         ]
     );
-    // Whoever asks for the value of the operation gets that of its invocation.
+    // `History::value` returns the value of the invocation.
     let history = History::parse(text).unwrap();
     assert_eq!(history.value(3).as_int(), Some(3));
 }

@@ -1,4 +1,4 @@
-//! Whatever the size of the blocks in which a text is read, what is read from it is the same.
+//! The result of reading a text does not depend on the size of the blocks.
 
 use crate::common::texts::TEXTS;
 use crate::common::{Read, drain, read, read_in_blocks};
@@ -9,10 +9,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Sizes that cut a text everywhere.
+/// Sizes of blocks that cut a text at all places.
 const SIZES: [usize; 7] = [1, 2, 3, 5, 16, 61, 64];
 
-/// Asserts that a text is read alike in blocks of all sizes.
+/// Asserts that reading in blocks of all sizes gives the same result.
 fn check(name: &str, text: &[u8], sizes: &[usize]) {
     let whole = read(text);
     for &size in sizes {
@@ -65,7 +65,7 @@ fn a_text_longer_than_a_block_is_read_alike() {
     assert_eq!(read(&text), whole);
 }
 
-/// Gives one byte at a time, and is interrupted in between.
+/// A source that returns one byte at a time, with an interruption before each.
 struct Slow<'a>(&'a [u8], bool);
 
 impl io::Read for Slow<'_> {
@@ -118,7 +118,7 @@ fn a_source_that_grows_may_end_anywhere() {
                 assert_eq!((ops, error.kind), (0, ErrorKind::NotAnOp), "{name}, {end} bytes: {error}");
             }
             let Some(cut_off) = reader.cut_off() else { continue };
-            // Where it says so an op begins, and what the end cut is not among those that were read.
+            // An op begins at the reported position, and the op that the end cuts is not among the ops that were read.
             let rest = &text[cut_off.offset as usize..];
             assert!(ops < whole.ops.len() || rest.starts_with(['#', ']', ')', ';']), "{name}, {end} bytes: {rest}");
             assert_eq!(rest.trim_start(), rest, "{name}, {end} bytes");
@@ -129,7 +129,7 @@ fn a_source_that_grows_may_end_anywhere() {
     }
 }
 
-/// Gives a text, and says at its end whether that was cut.
+/// A source that reports at its end whether its text was cut.
 struct Ends<'a>(&'a [u8], bool, Arc<AtomicBool>);
 
 impl io::Read for Ends<'_> {
@@ -139,7 +139,7 @@ impl io::Read for Ends<'_> {
     }
 }
 
-/// Whether it was is known when it has ended, and not before.
+/// The reader may ask whether the text was cut only after its end.
 #[test]
 fn a_source_that_was_not_cut_has_to_be_whole() {
     let (mut errors, mut cut_off) = (0, 0);
@@ -160,7 +160,7 @@ fn a_source_that_was_not_cut_has_to_be_whole() {
     assert!(cut_off < errors, "{cut_off} of {errors}");
 }
 
-/// Gives a text and then fails.
+/// A source that returns a text and then fails.
 struct Broken<'a>(&'a [u8]);
 
 impl io::Read for Broken<'_> {
@@ -177,7 +177,7 @@ fn what_was_read_before_a_source_fails_is_given_out() {
         assert_eq!(ops.len(), 1);
         assert_eq!(error.unwrap().to_string(), "line 2, column 22: reading failed: the disk is gone");
     }
-    // The source failed in the middle of a character, which is not a fault of the text.
+    // The source failed in the middle of a character, which is not an error in the text.
     let cut = &text.as_bytes()[..text.len() - 1];
     let Read { error, .. } = drain(Reader::new(Broken(cut)));
     assert_eq!(error.unwrap().to_string(), "line 2, column 21: reading failed: the disk is gone");
@@ -195,7 +195,7 @@ fn an_eager_reader_gives_out_what_there_is() {
                 1 => b" :ok} ",
                 _ => b"",
             };
-            // The source is looked at for compression first, a few bytes at a time.
+            // The reader first examines a few bytes of the source for compression.
             assert!(self.0 < 3, "asked again after the end");
             self.0 += 1;
             if out.len() < text.len() {
@@ -219,7 +219,7 @@ fn an_eager_reader_gives_out_what_there_is() {
     assert_eq!(sizes, [1, 1]);
 }
 
-/// Gives what it has, piece by piece, and must not be asked for more.
+/// A source that returns text piece by piece, and must not be read after that.
 struct Pieces<'a>(Vec<&'a str>);
 
 impl io::Read for Pieces<'_> {
@@ -236,7 +236,7 @@ impl io::Read for Pieces<'_> {
 #[test]
 fn an_op_longer_than_a_block_is_handed_out_when_its_line_ends() {
     let part = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
-    // The first bytes tell whether a source is compressed.
+    // The first bytes show whether a source is compressed.
     let pieces = vec!["{:type", " :ok, :value \"", part, part, part, "a\"}\n"];
     let mut reader = Reader::new(Pieces(pieces)).eager().with_block_bytes(32);
     let mut batch = history_core::Batch::new();
@@ -260,7 +260,7 @@ fn reading_ahead_gives_the_same() {
     }
 }
 
-/// Whether the other thread reads, hands over or waits at that moment.
+/// At the time of the stop, the other thread may be reading, passing a batch, or waiting.
 #[test]
 fn whoever_stops_is_not_kept_waiting() {
     let text = "{:type :ok}\n".repeat(100);
@@ -269,7 +269,7 @@ fn whoever_stops_is_not_kept_waiting() {
         let mut seen = 0;
         let ended = reader.for_each_ahead(|op| {
             seen += 1;
-            // Now and then long enough for all batches to be full.
+            // Sometimes waits long enough for all batches to be full.
             (0..if op.index % 3 == 0 { 20 } else { 0 }).for_each(|_| std::thread::yield_now());
             Ok(if op.index == stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
@@ -298,8 +298,8 @@ fn whoever_sees_ops_may_stop() {
     }
 }
 
-/// A writer that stopped within an op and was started again leaves ops behind that which is not closed. To EDN they
-/// are in it.
+/// A writer that stops within an op and starts again leaves ops after the one that is not closed. By EDN's syntax, they
+/// are a part of it.
 #[test]
 fn an_op_that_is_not_closed_hides_no_op_behind_it() {
     let ops = [
@@ -307,7 +307,7 @@ fn an_op_that_is_not_closed_hides_no_op_behind_it() {
         "#jepsen.history.Op{:process 2, :type :invoke, :f :read, :value [[:r 1 nil]]}\n",
         "{\"process\": 2, \"type\": \"invoke\", \"f\": \"read\", \"value\": [\"x\", {\"y\": 1}]}\n",
     ];
-    // A tag without its map belongs to the op that follows.
+    // A tag without its map belongs to the op after it.
     let begins = |op: &str| op.find('{').unwrap() + 1;
     let mut refused = 0;
     for (op, end, followers) in
@@ -328,7 +328,7 @@ fn an_op_that_is_not_closed_hides_no_op_behind_it() {
     assert!(refused > 150, "{refused}");
 }
 
-/// Gives a text, and then nothing for as long as it is read.
+/// A source that returns a text, and then no data without an end.
 struct Waits<'a>(&'a [u8]);
 
 impl io::Read for Waits<'_> {
@@ -338,7 +338,7 @@ impl io::Read for Waits<'_> {
     }
 }
 
-/// Nobody has to wait for the end of a text, or for more of it.
+/// The error is reported before the end of the text, and without more text.
 #[test]
 fn an_op_that_is_not_closed_is_refused_at_once() {
     let op = "{:process 2, :type :info, :f :read, :value nil}\n";

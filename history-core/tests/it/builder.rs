@@ -1,13 +1,13 @@
-//! Histories made by a program.
+//! Histories built by a program.
 
 use history_core::{Datum, ErrorKind, HistoryBuilder, HistoryError, NewOp, OpKind, Pair, Process, Value};
 
-/// How adding an op to a history of one op fails.
+/// The error of adding an op to a history of one op.
 fn refusal(op: &NewOp<'_>) -> HistoryError {
     let mut builder = HistoryBuilder::new();
     builder.push(OpKind::Invoke, 0, "read", Datum::Nil).unwrap();
     let error = builder.push_op(op).map(|_| ()).unwrap_err();
-    // From then on nothing is added, and the same is said.
+    // After the error, nothing is added, and each call returns the same error.
     assert_eq!(builder.push(OpKind::Ok, 0, "read", 3).map(|_| ()), Err(error.clone()));
     let history = builder.build();
     assert_eq!((history.len(), history.partner(0)), (1, None));

@@ -1,4 +1,4 @@
-//! Clients with names: who is one, and that names are the same to all that clients with numbers are.
+//! Clients with names: which processes are clients, and that named clients are treated like numbered ones.
 
 use crate::common::error;
 use history_core::{
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-/// Who did each op, if a client did.
+/// The client of each op, if it is one of a client.
 fn who(history: &History) -> Vec<Option<String>> {
     history.ops().map(|op| Client::of(&op).map(|client| client.to_string())).collect()
 }
@@ -131,13 +131,13 @@ fn a_name_with_info_only_is_a_client_where_nobody_invokes() {
     let text = "{:process :w1, :type :ok} {:process :w2, :type :info} {:process :nemesis, :type :info} {:process 3, :type :ok}";
     let clients = [Some("w1"), Some("w2"), None, Some("3")].map(|name| name.map(str::to_owned));
     assert_eq!(who(&parse(text)), clients);
-    // An op without a process says as much of the history, but for an info.
+    // An op without a process determines the kind of the history like other ops, except for an info.
     assert_eq!(who(&parse("{:type :ok} {:process :w2, :type :info}"))[1].as_deref(), Some("w2"));
     assert_eq!(who(&parse("{:type :invoke} {:process :w2, :type :info}"))[1], None);
     assert_eq!(who(&parse("{:type :info} {:process :w2, :type :info} {:process 1, :type :invoke}"))[1], None);
 }
 
-/// What was omitted may have been a client's, and whatever it wrote may be read: there is no verdict without that.
+/// The omitted op may be a client's, and its write may be read: no verdict is possible without it.
 #[test]
 fn an_info_before_the_first_completion_that_nobody_invoked_is_unclear() {
     let unclear = "the history begins with a completion without an invocation, so whether the info of w2 at index 0 (line 1) is \
@@ -170,7 +170,7 @@ fn a_rule_comes_first() {
     assert_eq!(who(&builder.build()), who(&history));
 }
 
-/// Clients of all sorts, over several blocks; some of them crash.
+/// A text with all kinds of clients, over several blocks. Some of them crash.
 fn long_text() -> String {
     let mut text = String::new();
     for i in 0..2000 {
@@ -189,7 +189,7 @@ fn long_text() -> String {
     text
 }
 
-/// All that is to be seen of an op.
+/// All data of an op.
 fn shown(op: &Op<'_>) -> String {
     let extra: Vec<_> = op.extra.iter().map(|(key, value)| format!("{key} {value}")).collect();
     format!("{:?} {:?} {:?} {:?} {} {extra:?}", op.process, op.client_name, op.kind, op.pair, op.value)
@@ -221,7 +221,7 @@ fn the_same_clients_have_the_same_numbers_however_ops_come() {
 
 #[test]
 fn what_is_written_has_the_names() {
-    // The table has no further fields.
+    // The table cannot represent further fields.
     let history = parse(&long_text().replace(", :node \"n\\u0031\"", ""));
     for format in [Format::Edn, Format::Json, Format::Table] {
         let mut writer = Writer::new(Vec::new(), format);
@@ -232,7 +232,7 @@ fn what_is_written_has_the_names() {
     }
 }
 
-/// A history stays the same to whoever asks only who is who, if its numbers become names.
+/// If numbers become names, the pairing of a history does not change.
 #[test]
 fn names_pair_as_numbers_do() {
     let mut numbered = String::new();
@@ -265,7 +265,7 @@ fn names_pair_as_numbers_do() {
     }
 }
 
-/// A rule decides about numbers as about names, however the history comes.
+/// A rule applies to numbers as to names, in every format and way of reading.
 #[test]
 fn a_number_may_be_left_out() {
     let text = "{:process 1, :type :ok, :value 1} {:process 1, :type :info} {:process 1, :type :info}
@@ -289,7 +289,7 @@ fn a_number_may_be_left_out() {
     assert!(read_with(text, ClientRule::new().client("1").other("1")).is_err(), "it is back after an info");
 }
 
-/// Clients of intervals get further numbers and names, which the rule does not mean.
+/// Clients of intervals get further numbers and names. The rule does not apply to these.
 #[test]
 fn a_rule_means_the_clients_of_the_history() {
     let said = |text: &str, rule: ClientRule| {

@@ -1,4 +1,4 @@
-//! Intervals from several machines, whose clocks are not exact.
+//! Intervals from several machines whose clocks are not exact.
 
 use history_core::{ErrorKind, History, HistoryError, OpKind, Reader};
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn ops(text: &str, error_ns: u64) -> Vec<String> {
     history.ops().map(show).collect()
 }
 
-/// How many operations are not ordered after the one before them of the same client.
+/// The number of operations that are not ordered after the previous one of the same client.
 fn dropped(text: &str, error_ns: u64) -> u64 {
     let mut reader = Reader::new(text.as_bytes()).with_clock_error(Duration::from_nanos(error_ns));
     History::read(&mut reader).unwrap();
@@ -47,8 +47,8 @@ fn operations_of_one_client_stay_in_order() {
 
 #[test]
 fn an_order_that_cannot_be_shown_is_dropped_and_counted() {
-    // Each client returns and calls again within twice the error, so that each of its two operations may be at once
-    // with each of the other's.
+    // Each client returns and calls again within twice the error, so each of its two operations may overlap each of the
+    // other client's.
     let two = r#"{"client": 3, "call": 100, "return": 110, "input": ["write", 1]}
         {"client": 3, "call": 112, "return": 120, "input": ["write", 2]}
         {"client": "w", "call": 101, "return": 111, "input": ["read"]}
@@ -57,7 +57,7 @@ fn an_order_that_cannot_be_shown_is_dropped_and_counted() {
     let shown = ["3(95", "w(96", "w.2(108", "3)108", "3(108", "w)116", "3)125", "w.2)126", "w(195", "w)206"];
     assert_eq!(ops(two, 5), shown);
     assert_eq!((dropped(two, 5), dropped(two, 0)), (1, 0));
-    // All ops of the client that has two names have its own one.
+    // All ops of the client with two names have its original name in a field.
     let history = read(two, 5).unwrap();
     let origins: Vec<_> =
         history.ops().filter_map(|op| op.extra.get("original-client").map(|name| name.to_string())).collect();
@@ -98,15 +98,15 @@ fn only_intervals_have_it() {
     let error = read(ops, 1).unwrap_err();
     assert_eq!((error.kind, error.message.contains("only to intervals")), (ErrorKind::Unexpected, true));
     assert_eq!(read(ops, 0).unwrap().len(), 1);
-    // One client alone has one clock, so two of its operations at once are an error as ever.
+    // A single client has one clock, so overlapping operations of it are an error.
     let overlap = r#"{"client": 0, "call": 1, "return": 9, "input": ["read"]} {"client": 0, "call": 5, "return": 6, "input": ["read"]}"#;
     assert!(read(overlap, 1).unwrap_err().message.contains("overlaps"));
 }
 
-/// An operation of a small world: client, call, return, and whether it returned with a known outcome.
+/// An operation of a small history: client, call, return, and whether it returned with a known outcome.
 type Span = (usize, i64, i64, bool);
 
-/// Which operations certainly precede which, if clocks are off by so much at the most.
+/// Which operations certainly precede which, if clocks are off by at most `error`.
 fn certain(world: &[Span], error: i64) -> Vec<Vec<bool>> {
     let precedes = |a: &Span, b: &Span| {
         let follows = a.0 == b.0 && a.2 <= b.1 && (a.1, a.2) < (b.1, b.2);
@@ -115,7 +115,7 @@ fn certain(world: &[Span], error: i64) -> Vec<Vec<bool>> {
     world.iter().map(|a| world.iter().map(|b| precedes(a, b)).collect()).collect()
 }
 
-/// Which operations the ops show to precede which, and how many lost their place; nothing if there is no history.
+/// Which operations precede which in the ops, and how many orders were dropped; `None` if the text is rejected.
 fn shown(world: &[Span], error: i64, is_reversed: bool) -> Option<(Vec<Vec<bool>>, u64)> {
     let mut lines: Vec<(usize, String)> = world
         .iter()
@@ -139,19 +139,19 @@ fn shown(world: &[Span], error: i64, is_reversed: bool) -> Option<(Vec<Vec<bool>
         Ok(std::ops::ControlFlow::Continue(()))
     });
     ended.ok()?;
-    // What comes of an unknown outcome may come later.
+    // An operation with an unknown outcome may still take effect later.
     let precedes = |a: usize, b: usize| world[a].3 && at[a][1] < at[b][0];
     let all = 0..world.len();
     Some((all.clone().map(|a| all.clone().map(|b| precedes(a, b)).collect()).collect(), reader.dropped_client_orders()))
 }
 
-/// Whether some order of calls and returns shows this order: no two pairs of operations are a 2+2.
+/// Whether some sequence of calls and returns has this order: no two pairs of operations are a 2+2.
 fn is_of_intervals(order: &[Vec<bool>]) -> bool {
     let pairs = || (0..order.len()).flat_map(|a| (0..order.len()).map(move |b| (a, b))).filter(|(a, b)| order[*a][*b]);
     pairs().all(|(a, b)| pairs().all(|(c, d)| order[a][d] || order[c][b]))
 }
 
-/// A few operations of up to three clients, each client's one after another.
+/// A few operations of up to three clients; those of each client follow one another.
 fn world(seed: u64) -> Vec<Span> {
     let mut state = seed;
     let mut below = |n: u64| {
@@ -165,15 +165,15 @@ fn world(seed: u64) -> Vec<Span> {
             let call = time + below(4).cast_signed();
             let end = call + below(4).cast_signed();
             world.push((client, call, end, below(5) > 0));
-            // Of two operations at one instant it is unknown which is first.
+            // If two operations of a client have the same single time, their order is unknown.
             time = end + i64::from(call == end);
         }
     }
     world
 }
 
-/// No order is made up, none that is certain between clients is lost, and none of one client unless it is counted; and
-/// lines may be in any order.
+/// No false order is created. No order between clients that is certain is lost, and none of one client unless it is
+/// counted. Lines may be in any order.
 #[test]
 fn widened_operations_have_the_order_that_is_certain() {
     let (mut judged, mut whole, mut without) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! Several checkers over one pass: who sees what, what is said of all, and what becomes of those that give up.
+//! Several checkers in one pass: the ops that each receives, the combined report, and checkers that end early.
 
 use history_core::{
     Anomaly, Artifact, Budget, Checker, Compose, ComposeError, HistoryError, Keyed, Op, OptionError, OptionKind,
@@ -10,8 +10,8 @@ const fn spec(name: &'static str, kind: OptionKind) -> OptionSpec {
     OptionSpec::new(name, kind, "Helps.").with_value_name("X")
 }
 
-/// Judges by values, and tells how many ops it saw, and with which options. Of a value `:NAME-what` it does what is
-/// said: `bad`, `unclear`, `enough`, `error`, `late-error`; what is said to another one is nothing to it.
+/// A checker that obeys the values, and reports how many ops it received and with which options. A value `:NAME-ACT` is
+/// for the puppet NAME. ACT is `bad`, `unclear`, `enough`, `error` or `late-error`.
 struct Puppet(&'static str, &'static [OptionSpec]);
 
 struct PuppetRun {
@@ -84,7 +84,7 @@ fn composed() -> Compose<'static> {
     Compose::new(PUPPETS.map(|name| Box::new(Puppet(name, &[])) as Box<dyn Checker>).into()).unwrap()
 }
 
-/// A history of invocations with these values, one a line.
+/// A history of invocations with these values, one per line.
 fn text(values: &[&str]) -> String {
     let op =
         |(process, value): (usize, &&str)| format!("{{:process {process}, :type :invoke, :f :w, :value {value}}}\n");
@@ -101,7 +101,7 @@ fn check(checker: &dyn Checker, text: &str) -> Result<Report, HistoryError> {
     report
 }
 
-/// What is said of a checker that may be unable to judge.
+/// The report of one checker alone, also if it cannot check the history.
 fn alone(name: &'static str, text: &str) -> Report {
     check(&Puppet(name, &[]), text).unwrap_or_else(|error| {
         let mut report = Report::new(name, Verdict::Unknown);
@@ -110,7 +110,7 @@ fn alone(name: &'static str, text: &str) -> Report {
     })
 }
 
-/// All that three puppets may be told, in each order of two tellings.
+/// All combinations of acts of three puppets, each in two orders.
 #[test]
 fn the_composition_says_what_each_says_alone_and_the_worst_of_it() {
     let acts = ["nil", "bad", "unclear", "enough", "error", "late-error"];
@@ -135,7 +135,7 @@ fn the_composition_says_what_each_says_alone_and_the_worst_of_it() {
             let worst = singles.iter().fold(Verdict::Valid, |worst, report| worst.and(report.verdict));
             assert_eq!((report.checker.as_ref(), report.verdict), ("a,b,c", worst), "{text}");
             let mut parts = report.checkers;
-            // Which one to leave out is a question only where there are several.
+            // The advice to omit a checker exists only if there are several.
             for part in &mut parts {
                 part.next.clear();
             }
@@ -146,7 +146,7 @@ fn the_composition_says_what_each_says_alone_and_the_worst_of_it() {
     assert_eq!((merged, refused), (416, 16));
 }
 
-/// One that judges otherwise while the history is written does so beside others, too.
+/// A checker that behaves differently on a history that is being written; it must do so in a composition, too.
 struct Watcher;
 
 impl Checker for Watcher {
@@ -171,7 +171,7 @@ impl Checker for Watcher {
     }
 }
 
-/// Is violated by the second op.
+/// A run that is violated by the second op.
 struct WatcherRun(u64);
 
 impl Run for WatcherRun {
@@ -283,14 +283,14 @@ fn by_key_each_says_what_it_says_of_keys_alone() {
     let expected = [(Verdict::Invalid, "a-badness"), (Verdict::Invalid, "c-badness"), (Verdict::Valid, "")];
     assert_eq!(keys, expected.map(|(verdict, types)| (verdict, types.to_owned())));
 
-    // What cannot be split is unknown to all.
+    // If ops cannot be assigned to keys, the verdicts of all checkers are unknown.
     let text = "{:process 0, :type :invoke, :f :w, :value 7}";
     let report = keyed(&composed(), text);
     assert_eq!(report.checkers, PUPPETS.map(|name| keyed(&Puppet(name, &[]), text)));
     assert_eq!(report.verdict, Verdict::Unknown);
 }
 
-/// A key of which one checker cannot judge is unknown to that one, and the others judge it.
+/// If one checker cannot check a key, its verdict on the key is unknown, and the others still check it.
 #[test]
 fn by_key_one_that_cannot_judge_leaves_the_others_their_verdicts() {
     let (composed, text) = (composed(), text(&["[1 :a-error]", "[2 :x]"]));

@@ -1,11 +1,12 @@
-//! Histories in the formats of other checkers: what they cannot hold is refused, and what they hold is read as it was.
+//! Histories in the formats of other checkers: what a format cannot represent is rejected; everything else reads back
+//! unchanged.
 
 use crate::common::drain;
 use history_core::cast::Cast as _;
 use history_core::{ConvertOptions, Converter, Datum, Format, History, HistoryBuilder, NewOp, OpKind, Reader};
 use proptest::prelude::*;
 
-/// What a history is in a format.
+/// Converts a history to a format.
 fn convert(history: &History, format: Format, options: ConvertOptions) -> Result<Vec<u8>, String> {
     let mut converter = Converter::new(format, options).expect("a format of sessions");
     for op in history.ops() {
@@ -93,14 +94,14 @@ fn lossy_conversion_leaves_no_one_out_who_may_have_been_read_from() {
         assert!(error.contains("expected a format that has aborted transactions"), "{error}");
     }
     assert!(of(fail, Format::Awdit).unwrap_err().contains("no transaction is left, and awdit needs one"));
-    // By its timestamps it committed, without them it may not have.
+    // With its timestamps the transaction committed; without them its outcome is unknown.
     let info = "{:process 0, :type :info, :value [[:w 1 2]], :start-ts 3, :commit-ts 4}";
     let timed = "{:process 1, :type :ok, :value [[:r 1 5]], :start-ts 9, :commit-ts 9}";
     let error = of(&format!("{info} {timed}"), Format::Chronos).unwrap_err();
     assert!(error.contains("no transaction read its writes, but by its timestamps it committed"), "{error}");
     let seen = timed.replace("[:r 1 5]", "[:r 1 2]");
     assert!(of(&format!("{info} {seen}"), Format::Chronos).is_ok());
-    // Nobody else wrote it, or nobody read it, or the format has aborted transactions.
+    // No other transaction wrote the value, or none read it, or the format has aborted transactions.
     assert_eq!(of(&format!("{fail} {read}"), Format::Awdit).unwrap(), b"r 1 5\n----\n====\n");
     assert_eq!(of(&format!("{ok} {fail}"), Format::Awdit).unwrap(), b"w 1 5\n----\n====\n");
     assert_eq!(of(&format!("{ok} {fail} {read}"), Format::Plume).unwrap(), b"w(1,5,0,1)\nw(1,5,1,-1)\nr(1,5,2,3)\n");
@@ -114,7 +115,8 @@ fn keys_and_values_become_numbers() {
     assert_eq!(String::from_utf8(plume).unwrap(), "w(1,1,0,1)\nw(2,2,0,1)\nr(3,0,0,1)\nr(1,1,0,1)\n");
 }
 
-/// A transaction: its process, whether it succeeded, and its micro-ops: whether a write, the key, the value or nothing.
+/// A transaction: its process, whether it succeeded, and its micro-ops: whether it is a write, the key, the value if
+/// any.
 type Txn = (i64, bool, Vec<(bool, i64, Option<i64>)>);
 
 fn txns() -> impl Strategy<Value = Vec<Txn>> {
@@ -124,7 +126,7 @@ fn txns() -> impl Strategy<Value = Vec<Txn>> {
     prop::collection::vec((0..4_i64, prop::bool::weighted(0.8), mops), 1..12)
 }
 
-/// A history that a format can hold, its sessions numbered in the order in which they come up.
+/// A history that a format can represent. Its sessions are numbered in order of first occurrence.
 fn history(txns: &[Txn], format: Format) -> History {
     let mut builder = HistoryBuilder::new();
     let mut sessions: Vec<i64> = Vec::new();
@@ -136,7 +138,7 @@ fn history(txns: &[Txn], format: Format) -> History {
             sessions.push(*process);
             sessions.len() - 1
         });
-        // Plume takes two that failed one after the other for one.
+        // Plume merges two consecutive transactions that failed.
         let succeeded = *succeeded || !has_aborted || format == Format::Plume && last_failed == Some(at);
         last_failed = (!succeeded).then_some(at);
         let mop = |(is_write, key, value): &(bool, i64, Option<i64>)| {
@@ -148,7 +150,7 @@ fn history(txns: &[Txn], format: Format) -> History {
                     Datum::Int(next)
                 }
                 (None, true, _) => Datum::Int(7),
-                // What failed reads nothing.
+                // A failed transaction has no results of reads.
                 (_, false, Format::Plume | Format::Dbcop | Format::DbcopJson | Format::Hist) if !succeeded => {
                     Datum::Nil
                 }
@@ -169,7 +171,8 @@ fn history(txns: &[Txn], format: Format) -> History {
     builder.build()
 }
 
-/// The ops of each process, with their further fields: formats with a part a session do not hold how they interleave.
+/// The ops of each process, with their further fields: formats in which sessions are separate do not represent their
+/// interleaving.
 fn by_process(history: &History) -> Vec<String> {
     let mut ops: Vec<(i64, String)> = history
         .ops()
@@ -192,7 +195,7 @@ proptest! {
             let again = History::read(&mut Reader::new(&bytes[..]).with_block_bytes(block_bytes));
             let again = again.map_err(|error| TestCaseError::fail(format!("{format}: {error}")))?;
             prop_assert_eq!(by_process(&again), by_process(&history), "{}", format);
-            // Written again, it is the same to the byte where the order of sessions is.
+            // Writing the result again gives the same bytes, except in formats that order sessions differently.
             let twice = convert(&again, format, ConvertOptions::new()).map_err(TestCaseError::fail)?;
             if !matches!(format, Format::Cobra) {
                 prop_assert_eq!(twice, bytes, "{}", format);

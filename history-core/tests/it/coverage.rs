@@ -1,4 +1,4 @@
-//! What a verdict may rest on: ops that were understood and observed, in a whole history and by key.
+//! The evidence that a verdict needs: ops that were understood and observed, in a whole history and by key.
 
 use history_core::{
     Budget, Checker, Compose, Coverage, Expected, History, HistoryError, Keyed, Op, OpKind, OpUse, OptionError,
@@ -6,7 +6,7 @@ use history_core::{
 };
 use std::ops::ControlFlow;
 
-/// Says that no op of its function shows 0.
+/// A checker that rejects ops of its function with the value 0.
 #[derive(Clone, Copy)]
 struct NoZero(&'static str);
 
@@ -65,7 +65,7 @@ fn keyed(checker: &dyn Checker, text: &str) -> Report {
     judge(Box::new(Keyed::start(checker, &Options::new()).unwrap()), text)
 }
 
-/// An operation of a process of its own on a key.
+/// An operation on a key, by a process that has no other.
 fn op(process: u64, f: &str, key: u64, kind: &str, value: u64) -> String {
     format!(
         "{{:process {process}, :type :invoke, :f :{f}, :value [{key} nil]}} \
@@ -92,7 +92,7 @@ fn keys_that_hold_only_crashed_ops_do_not_spoil_a_thousand_others() {
     let listed: Vec<String> = report.keys.iter().map(|key| format!("{} {}", key.key, key.verdict.name())).collect();
     assert_eq!(listed, ["7 unknown", "507 unknown"]);
 
-    // With no other key nothing is known, and an invalid one decides.
+    // Without another key the verdict is unknown; an invalid key decides.
     let crashed = [op(0, "r", 3, "info", 1), op(1, "r", 4, "fail", 1)].concat();
     let report = keyed(&NoZero("r"), &crashed);
     assert_eq!(report.verdict, Verdict::Unknown);
@@ -117,12 +117,12 @@ fn each_of_several_checkers_has_its_own_keys() {
         (report.verdict, of)
     };
     let (valid, unknown) = (Verdict::Valid, Verdict::Unknown);
-    // Both functions on each key, so that each checker ignores half of the ops; that is not an observation of key 4 for
-    // s.
+    // Both functions occur on each key, so each checker ignores half of the ops. An op of r is no observation of key 4
+    // for the checker of s.
     let all = [op(0, "r", 3, "ok", 1), op(0, "s", 3, "ok", 1)].concat();
     assert_eq!(verdicts(&all), (valid, vec![valid, valid]));
     assert_eq!(verdicts(&(all + &op(0, "r", 4, "ok", 1))), (unknown, vec![valid, unknown]));
-    // One checker: key 4 is omitted.
+    // With one checker, key 4 is omitted.
     let one = Compose::new(vec![Box::new(NoZero("r"))]).unwrap();
     let report = keyed(&one, &[op(0, "r", 3, "ok", 1), op(1, "r", 4, "info", 1)].concat());
     assert_eq!((report.verdict, report.checkers[0].verdict), (valid, valid));
@@ -139,7 +139,7 @@ fn the_most_frequent_functions_are_named() {
     text += "{:process 0, :type :ok} {:process 0, :type :ok}";
     text += &format!("{{:process 0, :type :ok, :f \"{}\"}}", "long\\n".repeat(20)).repeat(5);
     let report = judge(NoZero("r").start(&Options::new()).unwrap(), &text);
-    // A function that comes up after 16 others is not counted apart.
+    // After 16 functions, further ones are not counted separately.
     assert_eq!(
         report.notes,
         ["r supports none of the 49 client ops. It expects numbers. The history contains :f9 (3), :f0 (1), :f1 (1), \

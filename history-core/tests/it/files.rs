@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A directory of its own for a test, removed in the end.
+/// A temporary directory for one test, removed when dropped.
 struct Dir(PathBuf);
 
 impl Dir {
@@ -41,7 +41,7 @@ fn zstd(text: &[u8]) -> Vec<u8> {
     zstd::encode_all(text, 1).unwrap()
 }
 
-/// How opening or reading a path fails.
+/// The error of opening or reading a path.
 fn failure(path: impl AsRef<Path>) -> String {
     match open(path) {
         Err(error) => error.to_string(),
@@ -55,7 +55,7 @@ fn every_text_is_read_alike_compressed_or_not() {
     for (name, text) in TEXTS {
         let whole = read(text);
         for content in [text.as_bytes().to_vec(), gzip(text.as_bytes()), zstd(text.as_bytes())] {
-            // The content says what it is, not the name.
+            // The content determines the format, not the name.
             assert_eq!(drain(open(dir.write(name, &content)).unwrap()), whole, "{name}");
             for size in [1, 7, 64] {
                 assert_eq!(drain(Reader::new(&content[..]).with_block_bytes(size)), whole, "{name} {size}");
@@ -79,7 +79,7 @@ fn members_and_frames_one_after_another_are_one_text() {
 #[test]
 fn what_is_written_to_a_file_is_read_from_it() {
     let dir = Dir::new("create");
-    // A table has no place for other fields.
+    // A table cannot represent other fields.
     let history = History::parse(&TEXTS[0].1.replace(" :x 0x1f", "")).unwrap();
     for (name, format) in [
         ("h.edn", Format::Edn),
@@ -110,7 +110,7 @@ fn what_is_written_to_a_file_is_read_from_it() {
         assert_eq!(name.contains(".gz"), head.starts_with(&[0x1f, 0x8b]), "{name}");
         assert_eq!(name.contains(".zst"), head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]), "{name}");
     }
-    // A format that is asked for counts more than the name.
+    // A requested format has priority over the name.
     let path = dir.0.join("odd.edn");
     let mut writer = create(&path, Some(Format::Json)).unwrap();
     history.ops().take(1).for_each(|op| writer.write(&op).unwrap());
@@ -130,7 +130,7 @@ fn compressed_files_that_are_cut_or_damaged_are_errors() {
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x55;
-            // Some bytes say nothing; whatever is read is a beginning of what was written.
+            // Damage in some bytes has no effect. The ops that are read are always a prefix of those written.
             let read = drain(Reader::new(&damaged[..]));
             assert!(read.error.is_some() || read.ops.len() == 2000, "{name} at {at}");
         }
@@ -142,7 +142,7 @@ fn compressed_files_that_are_cut_or_damaged_are_errors() {
 
 #[test]
 fn a_file_that_unpacks_without_end_meets_a_limit() {
-    // Half a gigabyte of one string would not; the limit is in for a gigabyte.
+    // A string of half a gigabyte would not reach the limit, which is set for a gigabyte.
     let mut bomb = b"{:type :ok, :value \"".to_vec();
     bomb.resize(20 << 20, b'x');
     for packed in [gzip(&bomb), zstd(&bomb)] {
@@ -176,7 +176,7 @@ fn a_store_directory_gives_its_best_history() {
         failure(dir.0.join("test.jepsen")).split(';').next(),
         Some("this is Jepsen's binary format, which histcheck does not read")
     );
-    // From the worst to the best: each is preferred to those before it.
+    // From the worst to the best: each is preferred to the previous ones.
     for (name, content, format) in [
         ("history.txt", b"0\t:invoke\t:read\tnil\n".to_vec(), Format::Table),
         ("history.json", b"[]".to_vec(), Format::Json),

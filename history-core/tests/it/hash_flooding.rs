@@ -1,12 +1,11 @@
-//! Hash maps under keys that were chosen to collide: comparisons are counted, and there are as few as under any other
-//! keys.
+//! Hash maps with keys that were chosen to collide: they need no more comparisons than with other keys.
 
 use history_core::hash::HashMap;
 use std::cell::Cell;
 use std::collections::HashMap as StdHashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
-/// Keys of one map.
+/// The number of keys of one map.
 const KEYS: usize = 20_000;
 
 thread_local! {
@@ -30,7 +29,7 @@ impl<K: Hash> Hash for Counted<K> {
     }
 }
 
-/// Comparisons while all keys, which differ, are inserted and then looked up.
+/// The number of comparisons while all keys, which differ, are inserted and then looked up.
 fn comparisons<K: Hash + Eq + Clone, S: BuildHasher + Default>(keys: &[K]) -> u64 {
     let mut map: StdHashMap<Counted<K>, usize, S> = StdHashMap::default();
     COMPARISONS.set(0);
@@ -43,7 +42,7 @@ fn comparisons<K: Hash + Eq + Clone, S: BuildHasher + Default>(keys: &[K]) -> u6
     COMPARISONS.get()
 }
 
-/// What maps of this project hash with.
+/// The hash of this project's maps.
 type Ours = <HashMap<i64, u32> as Parts>::State;
 
 trait Parts {
@@ -54,13 +53,13 @@ impl<K, V, S> Parts for StdHashMap<K, V, S> {
     type State = S;
 }
 
-/// rustc-hash 2, of one integer or one string of 64 bytes: what the keys below collide under.
+/// rustc-hash 2, for one integer or one string of 64 bytes. The keys below collide under it.
 #[derive(Default)]
 struct RustcHash(u64);
 
-/// Its multiplier.
+/// The multiplier of rustc-hash.
 const K: u64 = 0xf135_7aea_2e62_a9c5;
-/// What it begins bytes with, and what it mixes into every second word.
+/// The initial value for bytes, and the number that is mixed into every second word.
 const SEEDS: [u64; 2] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344];
 const SECOND: u64 = 0xa409_3822_299f_31d0;
 
@@ -100,9 +99,9 @@ impl Hasher for RustcHash {
     }
 }
 
-/// The odd number that undoes a multiplication by `odd`.
+/// The multiplicative inverse of `odd` modulo 2^64.
 fn inverse(odd: u64) -> u64 {
-    // Each step doubles the number of bits that are right; an odd number is its own inverse in three bits.
+    // Each step doubles the number of correct bits. An odd number is its own inverse modulo 8.
     (0..5).fold(odd, |inverse, _| inverse.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(inverse))))
 }
 
@@ -112,7 +111,7 @@ fn flooding_integers() -> Vec<i64> {
     hashes.map(|hash| hash.wrapping_mul(inverse(K)).cast_signed()).collect()
 }
 
-/// Letters and digits; eight of them a word.
+/// Eight letters and digits, which are one word.
 fn letters(mut number: u64) -> [u8; 8] {
     std::array::from_fn(|_| {
         let letter = b"abcdefghijklmnopqrstuvwxyz012345"[(number % 32) as usize];
@@ -121,8 +120,8 @@ fn letters(mut number: u64) -> [u8; 8] {
     })
 }
 
-/// Strings of 64 letters and digits with one hash: words that choose a state, the word that cancels it, so that the
-/// next one is multiplied by zero, and any word.
+/// Strings of 64 letters and digits that have the same hash: words that choose a state, the word that cancels it, so
+/// that the next one is multiplied by zero, and any word.
 fn flooding_strings() -> Vec<String> {
     let word = |number: u64| u64::from_le_bytes(letters(number));
     let state = |number: u64| fold(SEEDS[0] ^ word(number), SECOND ^ word(0));
@@ -133,7 +132,7 @@ fn flooding_strings() -> Vec<String> {
     (0..KEYS as u64).map(|number| String::from_utf8(string(number)).unwrap()).collect()
 }
 
-/// Numbers that look random: a bijection of the numbers from 0.
+/// Pseudorandom numbers: a bijection of the numbers from 0.
 fn random_integers() -> impl Iterator<Item = i64> {
     (1..=KEYS as u64).map(|number| {
         let number = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -141,10 +140,10 @@ fn random_integers() -> impl Iterator<Item = i64> {
     })
 }
 
-/// Asserts that flooding keys cost what random keys cost.
+/// Asserts that keys chosen to collide need about as many comparisons as random keys.
 fn assert_harmless<K: Hash + Eq + Clone>(flooding: &[K], random: &[K]) {
     let (flooding, random) = (comparisons::<K, Ours>(flooding), comparisons::<K, Ours>(random));
-    // A look-up compares with the key itself; with others only if seven bits of their hashes are the same.
+    // A look-up compares with the key itself, and with another key only if seven bits of their hashes are equal.
     assert!(random < 3 * KEYS as u64, "{random}");
     assert!(4 * flooding < 5 * random, "{flooding} comparisons, and {random} of random keys");
 }
@@ -167,7 +166,7 @@ fn strings_that_flood_rustc_hash_are_harmless() {
 
 #[test]
 fn the_flooding_keys_do_flood_rustc_hash() {
-    // 2,000 of them are enough: each is compared with all that were there before it.
+    // 2,000 keys are enough, because each is compared with all keys before it.
     let all = 2_000_u64;
     let (integers, strings) = (flooding_integers(), flooding_strings());
     assert!(comparisons::<_, BuildHasherDefault<RustcHash>>(&integers[..all as usize]) > all * (all - 1) / 2);

@@ -1,4 +1,4 @@
-//! Intervals: which ops they become, in which order, and what is refused.
+//! Intervals: the ops that they become, the order of these, and what is rejected.
 
 use crate::common::{error, read};
 use history_core::{
@@ -263,7 +263,7 @@ fn operations_of_one_client_at_one_instant_are_refused_in_any_order_of_lines() {
                     overlap";
         assert_eq!(error(lines.join("\n")), said);
     }
-    // What takes time comes after what takes none, and operations without a client overlap.
+    // An operation that takes time comes after one that takes none. Operations without a client overlap.
     assert_eq!(ops(&[&read.replace("4,\"input", "5,\"input"), write].join("\n"))[1], "4 ok 1 enqueue 1 by a");
     assert_eq!(ops(&[read, write].join("\n").replace("\"a\"", "null"))[1], "4 invoke 1 enqueue 1 by 1");
 }
@@ -362,20 +362,21 @@ fn an_op_is_not_taken_for_an_interval() {
     assert_eq!(error.message, "the interval has no call");
 }
 
-/// An operation of a small world: client, call, return, and whether it happened by then.
+/// An operation of a small history: client, call, return, and whether it is known to have happened.
 type Span = (usize, i64, Option<i64>, bool);
 
-/// Whether the first returned before the second was called, as the definition has it.
+/// Whether the first operation returned before the second was called, by the definition.
 fn precedes(world: &[Span], a: usize, b: usize) -> bool {
     let ((client, call, Some(end), ok), (other, next, next_end, _)) = (world[a], world[b]) else { return false };
-    // Of a client's own two at once: the one that ends there comes first; of those that only begin there, one that
-    // never ended, then one that ended at once, then the others. Two that end at once are refused.
+    // Of two operations of one client at the same time, the one that ends then is first. Of those that only begin then,
+    // the first is one that never ended, then one that ended at once, then the others. Two that end at once are
+    // rejected.
     let follows = || next_end.is_some_and(|next_end| next_end > next);
     let own = ok && client == other && end == next && (call < end || follows());
     a != b && (end < next || own)
 }
 
-/// Why no sequence of calls and returns shows this order, if none does.
+/// The reason why no sequence of calls and returns has this order, if there is none.
 fn refused(world: &[Span]) -> Option<&'static str> {
     let of = |i: usize| world[i];
     let all = 0..world.len();
@@ -385,7 +386,7 @@ fn refused(world: &[Span]) -> Option<&'static str> {
             return Some("overlaps");
         }
     }
-    // Of one that never returned only the call counts.
+    // Of an operation that never returned, only the call is used.
     for (a, b) in all.clone().flat_map(|a| all.clone().map(move |b| (a, b))) {
         let ((client, call, Some(end), _), (other, next, None, _)) = (of(a), of(b)) else { continue };
         if client == other && call < next && next < end {
@@ -408,7 +409,7 @@ fn refused(world: &[Span]) -> Option<&'static str> {
     None
 }
 
-/// Judges every history of so many of these operations. How many became ops, and how many were refused.
+/// Checks every history of `size` of these operations. Returns how many became ops, and how many were rejected.
 fn judge_all(spans: &[Span], size: u32) -> (usize, usize) {
     let (mut judged, mut turned_down) = (0, 0);
     for code in 0..spans.len().pow(size) {
@@ -442,7 +443,7 @@ fn judge_all(spans: &[Span], size: u32) -> (usize, usize) {
     (judged, turned_down)
 }
 
-/// Every history of a few operations of two clients within three ticks says neither more nor less than its times.
+/// Every history of a few operations of two clients within three time steps has exactly the order of its times.
 #[test]
 fn the_order_of_ops_is_that_of_the_times() {
     let mut spans: Vec<Span> = Vec::new();

@@ -1,19 +1,19 @@
-//! JSON is what `serde_json` says it is, but for the extensions that are stated.
+//! JSON is accepted exactly if `serde_json` accepts it, except for the documented extensions.
 
 use crate::common::read;
 use history_core::{Datum, ErrorKind, History};
 use proptest::prelude::*;
 use serde_json::{Deserializer, Value as Json};
 
-/// The extensions: words for numbers that JSON has none for.
+/// The extensions: words for numbers that JSON cannot represent.
 const WORDS: [&str; 2] = ["NaN", "Infinity"];
 
-/// Whether `serde_json` reads the text as values one after another.
+/// Whether `serde_json` parses the text as a sequence of values.
 fn is_json(text: &str) -> bool {
     Deserializer::from_str(text).into_iter::<Json>().all(|value| value.is_ok())
 }
 
-/// Asserts that a text is refused for its syntax exactly if `serde_json` refuses it.
+/// Asserts that a text is rejected for its syntax exactly if `serde_json` rejects it.
 fn agree(text: &str) {
     if WORDS.iter().any(|word| text.contains(word)) {
         return;
@@ -22,12 +22,12 @@ fn agree(text: &str) {
     match ours.as_ref().map(|error| error.kind) {
         None => assert!(is_json(text), "taken, but it is no JSON: {text}"),
         Some(ErrorKind::Syntax) => assert!(!is_json(text), "{} {text}", ours.unwrap()),
-        // Something that is not an op is before what may be a fault of syntax.
+        // A value that is not an op comes before the possible syntax error.
         Some(_) => {}
     }
 }
 
-/// A value of `serde_json`'s as EDN; floats only so far as its parser is exact.
+/// Compares a value of `serde_json` with an EDN value. Floats are compared only as far as its parser is exact.
 fn same(json: &Json, ours: &Datum) -> bool {
     match (json, ours) {
         (Json::Null, Datum::Nil) => true,
@@ -69,7 +69,7 @@ fn json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// Pieces of JSON and of what is nearly JSON.
+/// Pieces of valid JSON and of almost valid JSON.
 fn piece() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "{",

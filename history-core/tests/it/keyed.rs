@@ -1,4 +1,4 @@
-//! Keys judged each on its own: which ops belong to which, and what is said of all.
+//! Keys checked separately: the assignment of ops to keys, and the combined report.
 
 use history_core::{
     Anomaly, Artifact, Budget, Checker, Datum, Decision, HistoryError, Keyed, KeyedAuto, Op, OptionError, OptionSpec,
@@ -7,8 +7,8 @@ use history_core::{
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
-/// Writes down what each run sees, by number of the run, and judges by it: a value `:bad` is invalid, `:unclear`
-/// unknown, `:break` is the last that it wants to see, `:error` and `:late-error` are errors.
+/// A checker that records the ops of each run, by number of the run, and obeys their values: `:bad` is invalid,
+/// `:unclear` unknown, `:break` ends the run, `:error` and `:late-error` are errors.
 #[derive(Default, Clone)]
 struct Spy {
     seen: Arc<Mutex<Vec<Vec<String>>>>,
@@ -71,7 +71,7 @@ impl Run for SpyRun {
         }
         let seen = self.spy.seen.lock().unwrap().get(self.at).map_or(0, Vec::len);
         let mut report = Report::new("spy", self.verdict);
-        // The second is a name that the keys of the history have, too.
+        // The keys of the history use the second name, too.
         report.counts.extend([("seen".into(), seen as u64), ("key-count".into(), 99)]);
         match self.verdict {
             Verdict::Valid => {}
@@ -229,7 +229,7 @@ fn reports_are_merged() {
 #[test]
 fn a_report_on_many_keys_stays_small_and_says_what_is_left_out() {
     let mut text = String::new();
-    // So many that they are judged on several threads.
+    // Enough keys for several threads.
     for i in 0..11_000 {
         let value = if i % 2 == 0 { "1" } else { ":bad" };
         text += &op(0, &format!("[\"k{i}/\" {value}]"), "ok", &format!("[\"k{i}/\" 1]"));
@@ -249,7 +249,7 @@ fn a_report_on_many_keys_stays_small_and_says_what_is_left_out() {
     assert!(report.counts.contains(&("invalid-key-count".into(), 5500)));
 }
 
-/// The report of a run that finds out for itself, and what it told.
+/// The report of a run that detects keys, and its decisions.
 fn auto(text: &str) -> (Report, Vec<Decision>) {
     let mut told = Vec::new();
     let spy = Spy::default();
@@ -276,7 +276,7 @@ fn auto_splits_only_what_looks_like_ops_on_one_key() {
     assert!(!keyed(&op(0, "[1 nil]", "ok", "7")), "a result without a key");
     assert!(keyed(&op(0, "[1 nil]", "info", ":timeout")));
     assert!(keyed(&one("[1.5 nil]", "read")), "a key may be any number");
-    // What a failure says is not a value.
+    // The value of a failed op is a reason, not a value.
     let cas = |kind: &str, value: &str| {
         let invocation = one("[1 [7 8]]", "cas");
         format!("{invocation}{{:process 0, :type :{kind}, :f :cas, :value {value}}}\n")
@@ -332,7 +332,7 @@ fn an_op_that_comes_late_without_a_key_is_no_verdict() {
 
 #[test]
 fn what_one_way_of_two_says_early_is_told_if_it_is_taken() {
-    // The whole sees the value :error only inside of a pair; the key sees it.
+    // The run on the whole history receives the value :error within a pair; the run on the key receives it alone.
     let text = op(0, "[1 :error]", "ok", "[1 2]");
     let run = |text: &str| {
         let spy = Spy::default();
@@ -347,7 +347,7 @@ fn what_one_way_of_two_says_early_is_told_if_it_is_taken() {
 
 #[test]
 fn kinds_are_as_they_were() {
-    // A spy that sees kinds: the op is the same but for its value.
+    // A spy that records kinds. Only the value of the op changes.
     let (_, seen) =
         keyed("{:process 0, :type :invoke, :value [1 2], :index 5} {:process 0, :type :fail, :index 9, :value [1 2]}");
     assert_eq!(seen, [["5 invoke 2 0", "9 fail 2 0"]]);

@@ -1,4 +1,4 @@
-//! How a history of keys ends: before an op that has no key, and with searches that are taken in slices.
+//! The end of a history of keys: before an op that has no key, and with searches that run in slices.
 
 use history_core::{
     Budget, Checker, Compose, HistoryError, Keyed, KeyedAuto, Op, OptionError, OptionSpec, Options, Reader, Report,
@@ -6,8 +6,8 @@ use history_core::{
 };
 use std::ops::ControlFlow;
 
-/// Judges by values: what is `:bad` is so whatever comes next, `:found` is found to be bad in the second slice of a
-/// search, and of `:endless` ones there are always more slices.
+/// A checker that obeys values: `:bad` is invalid whatever follows, `:found` is found to be invalid in the second slice
+/// of the search, and the search of `:endless` has no end.
 struct Judge(&'static str);
 
 #[derive(Default)]
@@ -113,7 +113,7 @@ fn an_op_without_a_key_takes_back_no_violation() {
                 expected a value of the form [key value].";
     assert_eq!(report.notes, [note]);
     assert_eq!(verdicts(&report), [Verdict::Unknown, Verdict::Invalid]);
-    // What is only found at the end of a history may be mended by what comes next.
+    // A violation that is found only at the end of a history may be resolved by later ops.
     let report = keyed(&Judge("judge"), &(ops(&[(":x", ":found")]) + NO_KEY));
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].starts_with("No verdict by key, because of the op at index 2 "));
@@ -156,10 +156,10 @@ fn a_key_that_is_invalid_ends_the_search_of_the_others() {
         (verdicts(&report), slices.unwrap())
     };
     use Verdict::{Invalid, Unknown, Valid};
-    // Two keys are searched for two slices, the third for one.
+    // Two keys are searched for two slices, the third one for one slice.
     let three = judge(&[("1", ":endless"), ("2", ":found"), ("3", "1")]);
     assert_eq!(three, (vec![Unknown, Invalid, Valid], 5));
-    // The last one of all that are searched continues to its end.
+    // The last key that is searched continues to its end.
     assert_eq!(judge(&[("1", ":endless"), ("2", "1")]), (vec![Valid, Valid], 2));
     assert_eq!(judge(&[("1", ":endless")]), (vec![Valid], 0));
 }

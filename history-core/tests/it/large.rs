@@ -1,14 +1,14 @@
-//! Texts that would take for ever if reading were quadratic in anything, or the stack if it were recursive.
+//! Texts that would take too long if reading were quadratic in anything, or overflow the stack if it were recursive.
 //!
-//! No clock is looked at: with a square of these sizes the tests would not end.
+//! The tests measure no time: with quadratic time for these sizes, they would not end.
 
 use crate::common::{drain, read};
 use history_core::{Reader, Severity, validate};
 
-/// A square of this many steps takes minutes.
+/// Quadratic time for this many steps would be minutes.
 const MANY: usize = if cfg!(debug_assertions) { 1 << 17 } else { 1 << 20 };
 
-/// The ops and the error of a text; validation must end too, and find as much.
+/// The number of ops and the error of a text. Validation must end too, and find as much.
 fn ends(text: &str) -> (usize, Option<String>) {
     let read = read(text);
     let problems = validate(Reader::new(text.as_bytes()), 100);
@@ -99,7 +99,7 @@ fn what_is_never_closed() {
         assert_eq!(ops, 1);
         assert!(error.is_some(), "{begun}");
     }
-    // Each line leaves one open, and so seems to hold all that follows.
+    // Each line leaves one bracket open, so it seems to contain all text after it.
     for line in
         ["{:type :ok, :value [1 2 3\n", "{:type :ok, :value \"a\n", "{:type :ok, :value {:a [\n", "{\n", "{:a\n"]
     {
@@ -148,7 +148,7 @@ fn clients_without_number() {
     assert_eq!(ends(&text), (MANY / 4, None));
 }
 
-/// Counts the bytes that were read of text without end.
+/// A source of endless text that counts the bytes that were read.
 struct Endless<'a> {
     text: &'a [u8],
     read: &'a std::sync::atomic::AtomicUsize,
@@ -157,7 +157,7 @@ struct Endless<'a> {
 impl std::io::Read for Endless<'_> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         let count = self.read.fetch_add(out.len(), std::sync::atomic::Ordering::Relaxed);
-        // Far beyond every limit: so that whoever heeds none ends.
+        // Far beyond every limit, so that a reader that ignores its limits ends.
         if count > 100 * MANY {
             return Ok(0);
         }
@@ -183,7 +183,7 @@ fn no_more_is_read_of_what_never_ends_than_the_limit() {
         ),
         (b"{:type :ok}\n{:type :ok, :f :a", "line 2, column 1: an op is longer than 262144 bytes"),
     ] {
-        // Beyond the limit, two blocks at the most.
+        // At most two blocks beyond the limit are read.
         let most = 2 * MANY + 2 * (128 << 10) + 4096;
         let read = std::sync::atomic::AtomicUsize::new(0);
         let said = drain(Reader::new(Endless { text, read: &read }).with_limits(limits)).error.unwrap();
@@ -214,7 +214,7 @@ fn an_op_of_too_many_values() {
             "{error}"
         );
     }
-    // Integers in a list of nothing else are one value, wherever blocks cut it.
+    // A list that contains only integers is one value, wherever blocks cut it.
     let read = drain(Reader::new(op(VALUES_MAX + 9, "0,", "0").as_bytes()));
     assert_eq!((read.ops.len(), read.error), (1, None));
 }

@@ -1,4 +1,4 @@
-//! Ops that come a line at a time: each line on its own, and all of them as one history.
+//! Ops that arrive as single lines: each line alone, and all lines as one history.
 
 use history_core::{Batch, Format, HistoryError, Lines, Merge, OpKind, Pair};
 
@@ -10,7 +10,7 @@ fn line(text: &str) -> Result<Lines, HistoryError> {
 
 const INVOKE: &str = r#"{"process": 1, "type": "invoke", "f": "get", "key": "x"}"#;
 
-/// Merging the lines of one writer comes to what reading the whole text does, however the lines are batched.
+/// Merging the lines of one writer gives the same result as reading the whole text, however the lines are batched.
 #[test]
 fn lines_of_one_writer_are_the_history_that_they_are_in_one_text() {
     let texts = [
@@ -94,7 +94,7 @@ fn a_line_of_edn_may_have_a_comment() {
     assert!(lines.read(b"{:type :ok}").unwrap_err().message.contains("in the place of a key"));
 }
 
-/// Adds lines; what was wrong with the last one.
+/// Adds lines. Returns the error of the last one.
 fn add(history: &mut Merge, texts: &[&str]) -> (Batch, Option<(OpKind, String)>) {
     let mut lines = Lines::new(None);
     for text in texts {
@@ -105,7 +105,7 @@ fn add(history: &mut Merge, texts: &[&str]) -> (Batch, Option<(OpKind, String)>)
     (batch, wrong.map(|wrong| (wrong.kind, wrong.error.message)))
 }
 
-/// An op that does not fit changes nothing for those that come later, from whomever.
+/// A rejected op has no effect on later ops, from any client.
 #[test]
 fn an_op_that_does_not_fit_is_as_if_it_had_never_come() {
     let (invoke, ok) = ("{:process 1, :type :invoke}", "{:process 1, :type :ok}");

@@ -1,4 +1,4 @@
-//! Reading, writing, pairing and reporting, tested through what the crate exports.
+//! Reading, writing, pairing and reporting, tested through the public interface of the crate.
 
 mod about;
 mod accept;

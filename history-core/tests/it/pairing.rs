@@ -1,11 +1,11 @@
-//! The laws of pairing.
+//! The properties of pairing.
 
 use history_core::{Datum, History, HistoryBuilder, NewOp, OpKind, Pair, Pairing, Process};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// A history of four clients, each of which invokes and completes in turn, and of a nemesis. A client that crashes goes
-/// on under a new number, as in Jepsen.
+/// A history of four clients, each of which invokes and completes in turn, and of a nemesis. A client that crashes
+/// continues under a new number, as in Jepsen.
 fn history() -> impl Strategy<Value = History> {
     let kind = prop_oneof![3 => Just(OpKind::Ok), 1 => Just(OpKind::Fail), 1 => Just(OpKind::Info)];
     prop::collection::vec((0..5_usize, kind), 1..100).prop_map(|events| {
@@ -93,8 +93,8 @@ proptest! {
         let process = history.op(gone).process;
         let later: Vec<usize> =
             (gone + 1..history.len()).filter(|at| history.op(*at).process == process && process.is_client()).collect();
-        // Without its invocation a completion is refused where it stands; without its completion the process' next
-        // invocation is. If nothing was invoked before, this may be a history of completions so far.
+        // Without its invocation, a completion is rejected at its position. Without its completion, the next invocation
+        // of the process is rejected. If nothing was invoked before, the history may so far contain only completions.
         let invoked = |at| matches!(history.op(at).pair, Pair::Invokes { .. });
         match later.first() {
             None => prop_assert_eq!(refused, None),
@@ -126,7 +126,7 @@ fn the_time_of_the_invocation_comes_with_the_completion() {
 fn completions_without_any_invocation_stand_alone() {
     let history = History::parse("{:process 0, :type :ok} {:process 0, :type :ok} {:process 1, :type :fail}").unwrap();
     assert!(history.ops().all(|op| op.pair == Pair::Alone));
-    // Ops of no process, or of none that is a client, do not say whether there are invocations.
+    // Ops without a process, or of a process that is not a client, do not show whether the history has invocations.
     let text = "{:process :nemesis, :type :info} {:type :ok} {:process 0, :type :invoke} {:process 0, :type :ok}";
     assert_eq!(History::parse(text).unwrap().partner(3), Some(2));
 }

@@ -1,4 +1,4 @@
-//! Texts that are not histories: how many ops are read, what is said, and where.
+//! Texts that are not histories: how many ops are read, the message of the error, and its position.
 
 use crate::common::{check_errors as check, error, read};
 
@@ -174,7 +174,7 @@ fn bytes_that_are_not_utf_8_are_told_where_they_stand() {
     text.extend([0xff, b'"', b'}']);
     assert_eq!(error(&text), "line 2, column 23: these bytes are not UTF-8; expected UTF-8 text");
     assert_eq!(read(&text).ops.len(), 1);
-    // The text ends inside a character.
+    // The text ends within a character.
     let text = &"{:type :ok} é".as_bytes()[..13];
     assert_eq!(error(text), "line 1, column 13: these bytes are not UTF-8; expected UTF-8 text");
     assert_eq!(error([0xff, 0xfe, b'{', 0]), "this text is UTF-16; expected UTF-8; convert it with iconv");
@@ -182,7 +182,8 @@ fn bytes_that_are_not_utf_8_are_told_where_they_stand() {
 
 #[test]
 fn what_comes_first_is_told_first() {
-    // Of several errors in one block: an op that does not fit, a value that is not an op, a fault of syntax, bad bytes.
+    // Several errors in one block: an op that contradicts those before it, a value that is not an op, a syntax error,
+    // invalid bytes.
     let mut text = b"{:process 0 :type :ok} {:process 0 :type :invoke} 3 ] ".to_vec();
     text.push(0xff);
     assert!(
@@ -236,7 +237,7 @@ fn limits_hold_wherever_blocks_end() {
     let limits = history_core::Limits { ops_max: 1, ..Default::default() };
     let read = crate::common::drain(history_core::Reader::new(text.as_bytes()).with_limits(limits));
     assert_eq!(read.error.unwrap().to_string(), "line 1, column 13: more than 1 ops");
-    // A text without ops is no exception.
+    // The limit applies to a text without ops, too.
     let text_bytes_max = 100;
     for (newlines, error) in [(90, None), (150, Some("the text is longer than 100 bytes"))] {
         let text = "\n".repeat(newlines) + "{:type :ok}";

@@ -1,4 +1,4 @@
-//! EDN and JSON that are none: what is said, and where.
+//! Invalid EDN and JSON: the message of the error, and its position.
 
 use crate::common::check_errors as check;
 

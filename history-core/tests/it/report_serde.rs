@@ -179,11 +179,11 @@ fn a_report_is_read_back_as_it_was_but_for_keywords() {
     let json = serde_json::to_string(&report).unwrap();
     let back: Report = serde_json::from_str(&json).unwrap();
     for op in &mut report.anomalies[0].witnesses[0].ops {
-        // JSON has no keywords.
+        // Keywords become strings in JSON.
         op.value = Datum::Vector(vec![Datum::Vector(vec!["r".into(), 7.into(), Datum::Nil])]);
     }
     assert_eq!(back, report);
-    // The least that is a report.
+    // The smallest valid report.
     let back: Report = serde_json::from_str(r#"{"checker":"set","valid":"unknown"}"#).unwrap();
     assert_eq!(back, Report::new("set", Verdict::Unknown));
     assert!(serde_json::from_str::<Report>(r#"{"checker":"set","valid":"perhaps"}"#).is_err());

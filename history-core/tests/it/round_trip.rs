@@ -1,4 +1,4 @@
-//! What is written is read again as it was, in every format.
+//! Histories are written and read again unchanged, in every format.
 
 use crate::common::write_all;
 use history_core::{Datum, Format, History, HistoryBuilder, NewOp, Op, OpKind, Reader, Value, Writer};
@@ -43,7 +43,7 @@ fn datum() -> impl Strategy<Value = Datum> {
     })
 }
 
-/// What happens next in a history.
+/// The next event of a history.
 #[derive(Clone, Debug)]
 struct Event {
     client: i64,
@@ -67,7 +67,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event(), 1..12)
 }
 
-/// A history in which these things happen; client -1 is the nemesis.
+/// A history of these events; client -1 is the nemesis.
 fn build(events: &[Event], indices: bool) -> History {
     let mut builder = HistoryBuilder::new();
     let (mut busy, mut numbers) = ([false; 4], [0, 1, 2, 3]);
@@ -95,7 +95,7 @@ fn build(events: &[Event], indices: bool) -> History {
     builder.build()
 }
 
-/// An op as text, its values as `form` makes them.
+/// An op as text; `form` converts its values.
 fn show(op: &Op<'_>, form: impl Fn(Value<'_>) -> Datum) -> String {
     let value = form(op.value);
     let mut parts =
@@ -108,7 +108,7 @@ fn as_it_is(value: Value<'_>) -> Datum {
     value.to_datum()
 }
 
-/// What JSON makes of a value.
+/// The value that JSON represents for this one.
 fn as_json(value: Value<'_>) -> Datum {
     match value {
         Value::Keyword(s) | Value::Symbol(s) => Datum::Str(s.into()),
@@ -126,7 +126,7 @@ fn as_json(value: Value<'_>) -> Datum {
     }
 }
 
-/// The same with the items of all lists in one order: that of a set's is the writer's.
+/// The same with the items of all lists sorted, because the writer chooses the order of a set's items.
 fn sorted(datum: Datum) -> Datum {
     match datum {
         Datum::Vector(items) => {
@@ -139,11 +139,11 @@ fn sorted(datum: Datum) -> Datum {
     }
 }
 
-/// What the table makes of an op: it has room neither for indices and times nor for fields but one.
+/// The op that the table represents: without indices and times, and with no further field but one.
 fn as_table(op: &Op<'_>, at: usize) -> String {
     let text = format!("{at} None {:?} {:?} {:?} {}", op.process, op.kind, op.f, op.value);
     if let Some(error) = op.extra.get("error") {
-        // Jepsen prints strings bare, so a bare word is a string.
+        // Jepsen prints strings without quotes, so a bare word is a string.
         let error = match error.to_datum() {
             Datum::Symbol(s) => Datum::Str(s),
             other => other,
@@ -213,7 +213,7 @@ proptest! {
         let op = op.value(words);
         for format in [Format::Edn, Format::Json, Format::Table] {
             let mut builder = HistoryBuilder::new();
-            // The table has no further fields.
+            // The table cannot represent further fields.
             let op = if format == Format::Table { op.clone() } else { op.clone().with(&extra, 1) };
             builder.push_op(&op).unwrap();
             let history = builder.build();
@@ -238,7 +238,8 @@ proptest! {
     }
 }
 
-/// A symbol may begin like a number: written as a string it would be another value, and as a key the name of a field.
+/// A symbol may begin like a number. Written as a string, it would be a different value, and as a key the name of a
+/// field.
 #[test]
 fn symbols_that_begin_with_signs_stay_symbols() {
     let text = "{:index 0, :type :ok, :process 1, :value {--1 2, ---1a :b, - :c}}\n";

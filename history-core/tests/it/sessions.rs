@@ -1,4 +1,4 @@
-//! The formats of other checkers of transactions: what they mean, and what is wrong with them.
+//! The formats of other checkers of transactions: their meaning, and their errors.
 
 use crate::common::{Read, drain, error, read};
 use history_core::{FirstValue, Format, History, Reader, Severity};
@@ -23,7 +23,7 @@ fn le(numbers: &[u64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// dbcop's head, with one session of so many transactions.
+/// The header of dbcop's format, with one session of this number of transactions.
 fn bincode(txns: u64) -> Vec<u8> {
     let mut bytes = le(&[0, 1, 2, 1, 2]);
     for text in ["a", "1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"] {
@@ -57,10 +57,10 @@ fn plume_has_a_line_a_read_or_write() {
 
 #[test]
 fn a_transaction_that_is_the_first_state_is_no_op() {
-    // PolySI and AWDIT write it so when they convert histories.
+    // PolySI and AWDIT write the first state in this form when they convert histories.
     let history = parse(b"w(1,7,0,5)\nr(2,0,0,6)\nw(1,0,3,1)\nw(2,0,3,1)\n", Format::Plume);
     assert_eq!(ops(&history), ["Client(0) ok [[:w 1 7]]", "Client(0) ok [[:r 2 nil]]"]);
-    // There is one first state: another session of that kind writes.
+    // There is only one first state: the transaction of the other session is a write.
     let history = parse(b"w(1,0,0,1)\nw(1,7,1,2)\nw(1,0,2,4)\n", Format::Plume);
     assert_eq!(ops(&history), ["Client(1) ok [[:w 1 7]]", "Client(2) ok [[:w 1 nil]]"]);
     let mut bytes = bincode(1);
@@ -69,7 +69,7 @@ fn a_transaction_that_is_the_first_state_is_no_op() {
     let txn = [le(&[1]), event(true, 1, 0, true), vec![1]].concat();
     bytes.extend([&txn[..], &le(&[1]), &txn].concat());
     assert_eq!(ops(&parse(&bytes, Format::Dbcop)), ["Client(1) ok [[:w 1 nil]]"]);
-    // Not the only one of its session.
+    // The transaction is not the only one of its session.
     let history = parse(b"w(1,0,0,5)\nr(2,0,0,6)\n", Format::Plume);
     assert_eq!(ops(&history), ["Client(0) ok [[:w 1 nil]]", "Client(0) ok [[:r 2 nil]]"]);
     let mut bytes = bincode(1);
@@ -133,7 +133,7 @@ fn bincode_holds_what_failed() {
     let mut bytes = bincode(3);
     bytes.extend(le(&[2]));
     bytes.extend([event(true, 3, 17, true), event(false, 4, 0, true), vec![1]].concat());
-    // A read without success says nothing; a write without success is aborted.
+    // A read without success is ignored. A write without success is aborted.
     bytes.extend(le(&[3]));
     bytes.extend([event(false, 3, 5, false), event(true, 4, 9, false), event(false, 3, 17, true), vec![1]].concat());
     bytes.extend(le(&[1]));
@@ -179,7 +179,7 @@ fn cobra_has_records_with_letters() {
         record(b'S', &[1]),
         record(b'W', &[17, 3, 99]),
         record(b'R', &[first, first, 4, 0]),
-        // Of Cobra's own garbage collection.
+        // A read of Cobra's own garbage collection.
         record(b'R', &[first, 0x2333_2333, 4, 0]),
         record(b'C', &[1]),
         vec![255],
@@ -191,7 +191,7 @@ fn cobra_has_records_with_letters() {
     ];
     let history = parse(&log.concat(), Format::Cobra);
     assert_eq!(ops(&history), ["Client(0) ok [[:w 3 17] [:r 4 nil]]", "Client(1) ok [[:r 3 17] [:r -5 nil]]"]);
-    // Places are those in the file of the session.
+    // Positions are offsets in the file of the session.
     assert_eq!(history.op(1).position.unwrap().to_string(), "byte 0");
 }
 

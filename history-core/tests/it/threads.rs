@@ -1,4 +1,4 @@
-//! Whatever the number of threads on which a text is read, what is read from it is the same.
+//! The result of reading a text does not depend on the number of threads.
 
 use crate::common::op_bytes_max;
 use crate::common::texts::TEXTS;
@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::io;
 use std::ops::ControlFlow;
 
-/// Ops in full, how reading ended, and what the reader then says of itself.
+/// All data of the ops, how reading ended, and the state of the reader after that.
 #[derive(Debug, PartialEq)]
 struct Read {
     ops: Vec<String>,
@@ -18,7 +18,7 @@ struct Read {
     unmatched: Vec<String>,
 }
 
-/// All that a reader holds, and how many pieces of it were read on several threads.
+/// Reads everything, and returns how many pieces were read on several threads.
 fn drain(mut reader: Reader<'_>, threads: usize) -> (Read, u64) {
     let rule = ClientRule::default();
     reader = reader.with_threads(threads).with_client_rule(rule);
@@ -28,14 +28,15 @@ fn drain(mut reader: Reader<'_>, threads: usize) -> (Read, u64) {
         Ok(ControlFlow::Continue(()))
     });
     let error = ended.err();
-    // After an error it says how far blocks were read, which depends on their size.
+    // After an error, the number of bytes depends on the size of blocks, so it is not compared.
     let bytes = error.is_none().then(|| reader.bytes());
     let unmatched = reader.unmatched().map(str::to_owned).collect();
     let read = Read { ops, error, format: reader.format(), in_flight: reader.in_flight(), bytes, unmatched };
     (read, reader.pieces())
 }
 
-/// Asserts that a text is read alike on one thread and on several. How many pieces were read on several.
+/// Asserts that reading on one thread and on several gives the same result. Returns how many pieces were read on
+/// several threads.
 fn check(text: &[u8], block_bytes: usize, threads: usize) -> u64 {
     let (alone, none) = drain(Reader::new(text), 1);
     assert_eq!(none, 0);
@@ -44,7 +45,7 @@ fn check(text: &[u8], block_bytes: usize, threads: usize) -> u64 {
     pieces
 }
 
-/// How ops of histories are laid out: what is before all, an op, what is between, and after all.
+/// The layout of a history's text: before all ops, one op, between ops, and after all.
 struct Layout {
     name: &'static str,
     before: &'static str,
@@ -98,7 +99,7 @@ const LAYOUTS: [Layout; 12] = [
     Layout { name: "JSON over lines", before: "[\n  ", op: json_over_lines, between: ",\n  ", after: "\n]\n" },
 ];
 
-/// A history of a few clients that read a list which grows.
+/// A history of a few clients that read a list, which grows.
 fn history(layout: &Layout, ops: usize) -> String {
     let mut out = layout.before.to_owned();
     let mut list = "1".to_owned();
@@ -126,7 +127,7 @@ fn every_layout_is_read_alike() {
                 pieces += check(text.as_bytes(), block_bytes, threads);
             }
         }
-        // Otherwise this would show nothing.
+        // With fewer pieces, the test would show nothing.
         assert!(pieces >= 30 || layout.between.is_empty(), "{}: only {pieces} pieces", layout.name);
     }
 }
@@ -160,7 +161,7 @@ fn every_end_of_a_text_is_read_alike() {
     assert!(pieces > 5000, "only {pieces} pieces");
 }
 
-/// What changes the meaning of all that follows, or of an op.
+/// Texts that change the meaning of an op, or of all text after them.
 const SPOILERS: [&str; 40] = [
     "\"",
     "\\",
@@ -204,7 +205,7 @@ const SPOILERS: [&str; 40] = [
     "}\n{",
 ];
 
-/// Numbers that are the same in each run.
+/// Pseudorandom numbers that are the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -214,7 +215,7 @@ impl Random {
     }
 }
 
-/// A text with something put in, left out, doubled or broken, once or a few times.
+/// A text with insertions, deletions, duplicates or invalid bytes: one or a few of them.
 fn spoil(text: &str, random: &mut Random) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..=random.below(3) {
@@ -246,7 +247,7 @@ fn spoilt_texts_are_read_alike() {
         good += usize::from(read.error.is_none());
         seen += read.ops.len();
     }
-    // Neither are all of them refused, nor none, nor all of them at once.
+    // Some of the texts are rejected, at different places, and some are not.
     assert!(pieces > 20_000 && (500..5000).contains(&good) && seen > 50_000, "{pieces} {good} {seen}");
 }
 
@@ -289,7 +290,7 @@ fn limits_and_units_hold_on_threads() {
         assert_eq!((read.ops.len(), read.error.unwrap().message.as_str()), (200, "more than 200 ops"));
         assert!(pieces < 300);
     }
-    // A piece may be longer than the longest op that is allowed: then no piece is read.
+    // A piece may be longer than the limit on ops. Then no pieces are read.
     for block_bytes in [50, 1 << 20] {
         let reader = Reader::new(long.as_bytes()).with_block_bytes(block_bytes).with_limits(op_bytes_max(1800));
         let (read, pieces) = drain(reader, 2);
@@ -320,7 +321,8 @@ fn whoever_stops_may_read_on() {
             indices.push(op.index);
             Ok(ControlFlow::Continue(()))
         });
-        // What was read ahead counts as read, so some are missing between the two, and none is there twice.
+        // Ops that were read ahead count as read. Some indices are therefore missing between the two parts, and none
+        // occurs twice.
         assert_eq!(rest, Ok(()));
         assert!(indices.is_sorted_by(|a, b| a < b), "{indices:?}");
         assert_eq!(reader.ops(), 600);
@@ -359,7 +361,7 @@ fn short_texts_and_other_formats_take_no_threads() {
     assert_eq!(drain(Reader::new(table.as_bytes()).with_block_bytes(50), 16).1, 0);
 }
 
-/// Ops of several lines are found by how their first lines begin, so that few pieces are read in vain.
+/// Ops of several lines are recognized by the beginning of their first line, so few pieces are read in vain.
 #[test]
 fn a_text_in_which_nothing_ends_with_a_line_is_left_alone_soon() {
     let op = "{:type :ok, :value \"\n{\n{\n\"} ";

@@ -1,4 +1,4 @@
-//! Validation: every problem of a text, and the laws that tie it to reading.
+//! Validation: all problems of a text, and the relation of validation to reading.
 
 use crate::common::read;
 use crate::common::texts::TEXTS;
@@ -8,12 +8,12 @@ fn problems(text: impl AsRef<[u8]>) -> Problems {
     validate(Reader::new(text.as_ref()), 100)
 }
 
-/// Everything that is said of a text, a line each.
+/// All problems of a text, one per line.
 fn said(text: impl AsRef<[u8]>) -> Vec<String> {
     problems(text).list.iter().map(ToString::to_string).collect()
 }
 
-/// Asserts what is found in a text: the rule, line and column of each.
+/// Asserts the problems of a text: the rule, line and column of each.
 fn check(text: &str, found: &[(Rule, u64, u64)]) {
     let problems = problems(text);
     let got: Vec<_> = problems
@@ -54,7 +54,7 @@ fn all_problems_of_pairing_are_told() {
             (Rule::OpenOps, 0, 0),
         ],
     );
-    // An invocation late in a history of completions is the first op of a history of both.
+    // An invocation late in a history of completions begins a history with both.
     check(
         "{:process 0, :type :ok}\n{:process 1, :type :ok}\n{:process 1, :type :invoke}\n{:process 1, :type :ok}",
         &[(Rule::UnpairedCompletion, 3, 1)],
@@ -72,7 +72,7 @@ fn indices_that_go_back_or_are_missing_are_told() {
 
 #[test]
 fn after_an_op_that_cannot_be_read_the_next_line_is() {
-    // Whether an op is in brackets or not, and whatever is wrong with it.
+    // The result does not depend on brackets around the ops, or on the error.
     for broken in [
         "{:process 0, :type :ok, :f }",
         "{:process 0, :type :ok, :value [1 2}",
@@ -93,7 +93,7 @@ fn after_an_op_that_cannot_be_read_the_next_line_is() {
                 .filter(|problem| problem.severity == Severity::Error)
                 .map(|problem| problem.position.unwrap().line)
                 .collect();
-            // Within a bracket that is open, a line further right is taken for a part of the op.
+            // Within an open bracket, a line that is further right is treated as a part of the op.
             let one_less = [2, 5];
             assert!(errors == [2, 3, 5] || errors == one_less, "{text}\n{:#?}", found.list);
             assert_eq!(found.ops, 3, "{text}");
@@ -132,7 +132,7 @@ fn an_op_that_was_not_closed_is_told_where_it_begins() {
         "error: line 2, column 1: this op is not closed before the next one begins in line 3; \
          expected its closing brackets and quotes"
     );
-    // So is one at the end, and one whose value spans lines.
+    // The same holds for an op at the end, and for one whose value spans lines.
     check("{:type :ok}\n{:type :ok,\n :value [1 2\n", &[(Rule::Syntax, 3, 9), (Rule::UnknownProcesses, 0, 0)]);
 }
 
@@ -223,7 +223,7 @@ fn micro_ops_that_differ_from_those_invoked_are_warnings() {
     ] {
         assert_eq!(pair(invoked, completed), Vec::<String>::new(), "{invoked} {completed}");
     }
-    // A crash may say anything.
+    // The value of a crashed op may be anything.
     assert_eq!(
         said("{:process 0, :type :invoke, :value [[:r 1 nil]]}\n{:process 0, :type :info, :value :timeout}"),
         Vec::<String>::new()
@@ -249,7 +249,7 @@ fn what_is_written_twice_is_a_warning() {
             "note: 3 ops are in flight at the end, the first from line 3; they count as info",
         ]
     );
-    // Twice in one op, and in ops that were never invoked.
+    // The same write twice in one op, and in ops that were never invoked.
     check(
         "{:type :ok, :value [[:append 1 2] [:append 1 2]]}\n{:type :ok, :value [[:append 1 2]]}",
         &[(Rule::DuplicateWrite, 1, 1), (Rule::DuplicateWrite, 2, 1), (Rule::UnknownProcesses, 0, 0)],
@@ -283,8 +283,8 @@ fn rules_have_names_of_their_own() {
     assert_eq!(names.len(), Rule::ALL.len());
 }
 
-/// The law: there are errors exactly where reading fails, and the first of them is the one that reading stops at,
-/// unless reading on showed that an op was not closed.
+/// The property: there are errors exactly if reading fails, and the first of them is the error that reading returns,
+/// unless validation later found that an op was not closed.
 fn agrees(text: &[u8]) {
     let shown = String::from_utf8_lossy(text);
     let (reading, found) = (read(text), problems(text));
@@ -296,7 +296,7 @@ fn agrees(text: &[u8]) {
             not_closed || first.message == error.message && first.position == error.position,
             "{shown}\n{first} {error}"
         );
-        // Reading ends with the error, and so may look further ahead for what to show, past bytes that are not text.
+        // Reading ends with the error, so the text that it shows after the position may go beyond invalid bytes.
         let text = std::str::from_utf8(text).is_ok();
         assert!(
             not_closed || !text || first.snippet.as_ref() == error.snippet.as_deref(),
@@ -367,7 +367,7 @@ fn a_number_written_in_two_ways_is_doubtful() {
     for (invoked, read, expected) in cases {
         assert_eq!(told(invoked, read), expected.map(|expected| format!("{here} {expected}")), "{invoked} {read}");
     }
-    // Errors in the place of values are none.
+    // Error messages in place of values are not problems.
     assert_eq!(
         said("{:process 0, :type :invoke, :f :w, :value 1} {:process 0, :type :fail, :f :w, :value \"500\"}"),
         Vec::<String>::new()

@@ -1,11 +1,11 @@
-//! What the tests of reading share.
+//! Functions that the tests of reading share.
 
 pub(crate) mod texts;
 
 use history_core::{Format, HistoryError, Limits, Op, Reader, Writer};
 use std::ops::ControlFlow;
 
-/// Ops as text, in full, and how reading ended.
+/// All data of the ops as text, and how reading ended.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Read {
     pub(crate) ops: Vec<String>,
@@ -13,12 +13,12 @@ pub(crate) struct Read {
     pub(crate) format: Option<Format>,
 }
 
-/// All of a text, read in blocks of so many bytes.
+/// Reads a whole text, in blocks of this size.
 pub(crate) fn read_in_blocks(text: &[u8], block_bytes: usize) -> Read {
     drain(Reader::new(text).with_block_bytes(block_bytes))
 }
 
-/// All of a text.
+/// Reads a whole text.
 pub(crate) fn read(text: impl AsRef<[u8]>) -> Read {
     drain(Reader::new(text.as_ref()))
 }
@@ -39,7 +39,7 @@ pub(crate) fn values(text: &str) -> Vec<String> {
     values
 }
 
-/// Gives each op of a text to `see`; panics if it is not a history.
+/// Passes each op of a text to `see`; panics if the text is not a history.
 pub(crate) fn each(text: &str, mut see: impl FnMut(&Op<'_>)) {
     let ended = Reader::new(text.as_bytes()).for_each(|op| {
         see(op);
@@ -48,14 +48,14 @@ pub(crate) fn each(text: &str, mut see: impl FnMut(&Op<'_>)) {
     assert_eq!(ended, Ok(()), "{text}");
 }
 
-/// The first error in a text, as it is shown; panics if there is none.
+/// The message of the first error in a text; panics if there is none.
 pub(crate) fn error(text: impl AsRef<[u8]>) -> String {
     let read = read(text.as_ref());
     let text = String::from_utf8_lossy(text.as_ref());
     read.error.unwrap_or_else(|| panic!("no error in {text}: {:?}", read.ops)).to_string()
 }
 
-/// The op that matters, written in a format.
+/// Writes ops in a format.
 pub(crate) fn write_all<'a>(ops: impl IntoIterator<Item = Op<'a>>, format: Format) -> String {
     let mut writer = Writer::new(Vec::new(), format);
     for op in ops {
@@ -64,12 +64,12 @@ pub(crate) fn write_all<'a>(ops: impl IntoIterator<Item = Op<'a>>, format: Forma
     String::from_utf8(writer.finish().unwrap()).unwrap()
 }
 
-/// Limits with ops of so many bytes.
+/// Limits with this maximum length of an op.
 pub(crate) fn op_bytes_max(op_bytes_max: usize) -> Limits {
     Limits { op_bytes_max, ..Limits::default() }
 }
 
-/// What is said to be expected, where it is long.
+/// Abbreviations of long expectations in messages.
 const LONG: [(&str, &str); 3] = [
     ("@op", "an op: a map with :type (invoke, ok, fail or info), :process, :f and :value"),
     ("@line", "PROCESS<TAB>TYPE<TAB>F<TAB>VALUE, such as 0<TAB>:invoke<TAB>:read<TAB>nil"),
@@ -79,7 +79,7 @@ const LONG: [(&str, &str); 3] = [
     ),
 ];
 
-/// Each text, the ops before its first error, and that error.
+/// Asserts for each text the number of ops before its first error, and that error.
 pub(crate) fn check_errors(cases: &[(&str, usize, &str)]) {
     for (text, ops, message) in cases {
         let full = LONG.iter().fold((*message).to_owned(), |message, (short, long)| message.replace(short, long));

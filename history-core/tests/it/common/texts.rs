@@ -1,6 +1,6 @@
-//! Small histories that between them have everything that a history can have.
+//! Small histories that together contain everything that a history can contain.
 
-/// Name and text of each.
+/// The name and the text of each.
 pub(crate) const TEXTS: &[(&str, &str)] = &[
     (
         "bare.edn",
@@ -43,7 +43,7 @@ pub(crate) const TEXTS: &[(&str, &str)] = &[
     ("growing.jsonl", GROWING),
 ];
 
-/// Lists that are read again and again, each time a little longer.
+/// Lists that are read repeatedly, each time with a few more elements.
 const GROWING: &str = concat!(
     r#"{"type":"ok","value":["r",18,[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]]}"#,
     "\n",
