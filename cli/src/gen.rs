@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Makes a history.
+/// Generates a history.
 pub(crate) fn run(job: &Gen) -> Exit {
     let simulation = match job.parameters.simulation() {
         Ok(simulation) => simulation,

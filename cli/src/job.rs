@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Histories to be checked.
+/// The task of checking histories.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Check<'c> {
     /// The checker and its options.
@@ -22,29 +22,29 @@ pub(crate) struct Check<'c> {
     pub(crate) inputs: Vec<Input>,
     pub(crate) outputs: Vec<ResultOutput>,
     pub(crate) policy: Policy,
-    /// Anomalies that fail nothing.
+    /// Anomalies that do not count as failures.
     pub(crate) known: Known,
     pub(crate) verbose: bool,
-    /// Whether only what is not valid is printed.
+    /// Whether only histories that are not valid are printed.
     pub(crate) quiet: bool,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) plots: PlotFormat,
     /// How large pictures may be.
     pub(crate) drawing: histcheck_draw::Limits,
-    /// What the user's own harness saw, for pictures.
+    /// Annotations from the user's harness, for pictures.
     pub(crate) annotations: Annotations,
     pub(crate) limits: Limits,
-    /// What to search in the logs of the nodes of a test, if anything.
+    /// The text to search for in the logs of a test's nodes, if requested.
     pub(crate) node_logs: Option<NodeLogs>,
-    /// Where pages go, if there are to be any.
+    /// The destination of pages, if requested.
     pub(crate) pages: Option<PageOptions>,
     /// The number of histories checked in parallel.
     pub(crate) jobs: usize,
-    /// The parent's data, if this process was started for one history.
+    /// The parent's data, if another process of this program started this one for a single history.
     pub(crate) child: Option<ChildJob>,
-    /// Whether the checker, or one of those it consists of, is a plugin's.
+    /// Whether the checker, or a checker that it consists of, is from a plugin.
     pub(crate) is_plugin: bool,
-    /// Plugins that processes of this one's need not try to load.
+    /// Plugins that the child processes of this one need not try to load.
     pub(crate) refused: &'c [PathBuf],
     /// Whether the history is still being written.
     pub(crate) is_live: bool,
@@ -58,49 +58,49 @@ pub(crate) struct Check<'c> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageAt {
     pub(crate) listen: SocketAddr,
-    /// Whether it remains after the run, until an interrupt.
+    /// Whether the page remains after the run, until an interrupt.
     pub(crate) stays: bool,
 }
 
-/// Histories to validate.
+/// The task of validating histories.
 pub(crate) struct Validate<'c> {
     pub(crate) inputs: Vec<Input>,
-    /// Problems of each rule to be listed.
+    /// The maximum number of problems listed for each rule.
     pub(crate) each_max: usize,
     pub(crate) output: OutputFormat,
-    /// Those that may understand a history.
+    /// The checkers to suggest for a history.
     pub(crate) checkers: &'c Registry,
 }
 
-/// Verdicts in a format, and where they go.
+/// An output of verdicts: a format and a destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResultOutput {
     pub(crate) format: ResultFormat,
     pub(crate) to: ResultPlace,
 }
 
-/// Where verdicts go.
+/// The destination of verdicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ResultPlace {
     Stdout,
-    /// A file of their own.
+    /// A file, which is replaced.
     File(PathBuf),
-    /// The end of a file that others write to as well.
+    /// A file that other programs write to as well; verdicts are appended.
     Append(PathBuf),
 }
 
-/// How the verdicts on histories are written.
+/// The format in which verdicts are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultFormat {
-    /// As they become known.
+    /// Each verdict as soon as it is known.
     Stream(OutputFormat),
-    /// The same, as commands of GitHub's workflows.
+    /// The same, as GitHub's workflow commands.
     Github,
-    /// All together in the end.
+    /// A document on all histories, written at the end.
     Document(DocumentFormat),
 }
 
-/// How a document on several histories is written.
+/// The format of a document on several histories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DocumentFormat {
     Junit,
@@ -108,7 +108,7 @@ pub(crate) enum DocumentFormat {
     Markdown,
 }
 
-/// How results are written.
+/// The format of results that are written one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum OutputFormat {
     Text,
@@ -117,7 +117,7 @@ pub(crate) enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// How programs read it; nothing if people do.
+    /// The notation for programs; `None` for text for people.
     pub(crate) fn notation(self) -> Option<Notation> {
         match self {
             OutputFormat::Text => None,
@@ -127,7 +127,7 @@ impl OutputFormat {
     }
 }
 
-/// How pictures are written.
+/// The format of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlotFormat {
     Svg,
@@ -135,10 +135,10 @@ pub(crate) enum PlotFormat {
     Png,
 }
 
-/// Where pages go, and how large they may be.
+/// The destination and the maximum size of pages.
 #[derive(Clone, Debug)]
 pub(crate) struct PageOptions {
     pub(crate) directory: PathBuf,
-    /// Bytes of a page.
+    /// The maximum length of a page in bytes.
     pub(crate) bytes_max: usize,
 }

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     if let Some(served) = live::serve() {
         return served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
-    // Some have other checkers for watching, with options of their own.
+    // For watching, some checkers are replaced by others, which have their own options.
     let watches = std::env::args_os().nth(1).is_some_and(|word| word == "watch" || word == "live");
     let mut checkers = if watches { Registry::watchers() } else { Registry::built_in() };
     let words: Vec<_> = std::env::args_os().collect();
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     };
     let loaded = plugins::load(&mut checkers, config.with_plugins(&words));
     let done = match args::parse(words, &config, &checkers) {
-        // What is wrong with the command line may be that a plugin is missing.
+        // The error may be caused by a plugin that is missing.
         Err(said) if loaded == Exit::FAILED && said.use_stderr() => {
             exit::usage(&said);
             Exit::FAILED

@@ -1,4 +1,4 @@
-//! `histcheck plugin new NAME`: writes a crate for a plugin, from the one in `template`.
+//! `histcheck plugin new NAME`: generates the crate of a plugin, from the one in `template`.
 
 use crate::output::diagnose;
 use crate::output::exit::{self, Exit};
@@ -6,11 +6,11 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The template's own name, which the new one takes the place of.
+/// The name in the template, which the new name replaces.
 const NAME: &str = "leader-lease";
 
-/// The template's files. Its manifest has another name there: Cargo would take the folder for a package of its own, and
-/// leave it out of this one's.
+/// The template's files. Its manifest has another name there: otherwise, Cargo would treat the folder as a separate
+/// package, and exclude it from this one.
 const FILES: [(&str, &str); 6] = [
     ("Cargo.toml", include_str!("../template/manifest.toml")),
     ("README.md", include_str!("../template/README.md")),
@@ -20,7 +20,7 @@ const FILES: [(&str, &str); 6] = [
     ("tests/plugin.rs", include_str!("../template/tests/plugin.rs")),
 ];
 
-/// Words of Rust that its crate cannot be called, and crates that every plugin depends on.
+/// Names that a crate cannot have: keywords of Rust, and crates that every plugin depends on.
 const TAKEN: [&str; 47] = [
     "abstract", "alloc", "as", "async", "await", "become", "box", "break", "const", "continue", "core", "crate", "do",
     "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match",
@@ -28,23 +28,23 @@ const TAKEN: [&str; 47] = [
     "test", "trait", "true", "try", "type", "use",
 ];
 
-/// What the template's manifest depends on, until the crate is in a registry.
+/// The dependency in the template's manifest, which is replaced until the crate is in a registry.
 const DEPENDENCY: &str = "histcheck-plugin = \"1\"";
 
-/// The sources that this program was built from. A release has none: it would say where it was built.
+/// The sources that this program was built from. `None` in a release, which must not contain a path of its build.
 const SOURCES: Option<&str> = match option_env!("HISTCHECK_RELEASE") {
     Some(_) => None,
     None => Some(env!("CARGO_MANIFEST_DIR")),
 };
 
-/// A crate to be written.
+/// The task: a crate to generate.
 pub(crate) struct NewPlugin {
     pub(crate) name: String,
-    /// The directory of histcheck-plugin; a registry if it is absent.
+    /// The directory of histcheck-plugin; the crate from a registry if absent.
     pub(crate) from: Option<PathBuf>,
 }
 
-/// The directory of histcheck-plugin in the clone that this program was built from, if that is still there.
+/// The directory of histcheck-plugin in the clone that this program was built from, if it still exists.
 pub(crate) fn built_from() -> Option<PathBuf> {
     interface_in(Path::new(SOURCES?).parent()?)
 }
@@ -56,7 +56,7 @@ pub(crate) fn interface_in(checkout: &Path) -> Option<PathBuf> {
     manifest.contains("name = \"histcheck-plugin\"").then(|| folder.canonicalize().unwrap_or(folder))
 }
 
-/// Why a plugin cannot be called so, if it cannot.
+/// The reason why a plugin cannot have this name, if it cannot.
 pub(crate) fn why_no_name(name: &str) -> Option<String> {
     let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if !name.bytes().all(is_good) || !name.starts_with(|c: char| c.is_ascii_lowercase()) || name.len() > 60 {
@@ -69,11 +69,11 @@ pub(crate) fn why_no_name(name: &str) -> Option<String> {
     is_taken.then(|| format!("{name} is reserved, or the name of a crate that plugins depend on; choose another name"))
 }
 
-/// Writes the crate into a directory of its name, which is a good one.
+/// Writes the crate into a directory with its name. The name must be valid.
 pub(crate) fn run(new: &NewPlugin) -> Exit {
     let name = &*new.name;
     let directory = Path::new(name);
-    // Also a link that leads nowhere.
+    // This also detects a link without a target.
     if directory.symlink_metadata().is_ok() {
         diagnose::error(&format!("{name} exists already; choose another name, or remove it"));
         return Exit::FAILED;

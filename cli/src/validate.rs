@@ -1,4 +1,4 @@
-//! `histcheck validate`: all that is wrong with a file at once.
+//! `histcheck validate`: reports all errors in a file.
 
 use crate::job::Validate;
 use crate::judge::input::{Input, Unmatched};
@@ -12,7 +12,7 @@ use history_core::{HistoryError, Problems, Rule, Severity, Subject, Verdict};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Looks through files, one after another.
+/// Validates files, one after another.
 pub(crate) fn run(job: &Validate<'_>) -> Exit {
     let mut out = anstream::stdout().lock();
     let (mut exit, unmatched) = (Exit::OK, Unmatched::default());
@@ -33,7 +33,7 @@ pub(crate) fn run(job: &Validate<'_>) -> Exit {
     exit
 }
 
-/// The checkers that understand a history with ops. `None` of standard input, which cannot be read again.
+/// The checkers that understand a history with ops. `None` for standard input, which cannot be read again.
 fn suggested(job: &Validate<'_>, input: &Input, found: &Result<Problems, HistoryError>) -> Option<Vec<Suggestion>> {
     if input.is_stdin() || !found.as_ref().is_ok_and(|problems| problems.ops > 0) {
         return None;
@@ -66,7 +66,7 @@ fn exit_of(found: &Result<Problems, HistoryError>) -> Exit {
     }
 }
 
-/// What is wrong, then a line that sums it up.
+/// Writes the problems, then a summary line.
 fn write_text(
     out: &mut dyn Write,
     input: &Input,
@@ -86,7 +86,7 @@ fn write_text(
     match suggested.map(<[Suggestion]>::split_first) {
         None => {}
         Some(Some((first, others))) => writeln!(out, "{place}: note: {}", which(first, others))?,
-        // Where ops cannot be read, it is no wonder.
+        // If some ops cannot be read, there is no need to note that no checker understands the history.
         Some(None) if !problems.is_history() => {}
         Some(None) => {
             writeln!(out, "{place}: note: no checker accepts its first ops; `histcheck models` lists the checkers")?;
@@ -97,8 +97,8 @@ fn write_text(
     writeln!(out, "\t{}, {}, {}", many(errors, "error"), many(warnings, "warning"), many(problems.ops, "op"))
 }
 
-/// Which checker to take. One of transactions finds what the others find, and more; what objects and workloads promise
-/// differs, and ops do not show it.
+/// Which checker to choose. A checker of transactions finds everything that the other ones find, and more. The
+/// guarantees of objects and workloads differ, and ops do not show them.
 fn which(first: &Suggestion, others: &[Suggestion]) -> String {
     let option = |one: &Suggestion| format!("{}{}", one.name, if one.keyed { " --keyed" } else { "" });
     let names: Vec<String> = others.iter().map(option).collect();
@@ -120,7 +120,7 @@ fn many(count: u64, what: &str) -> String {
     format!("{count} {what}{s}")
 }
 
-/// The same for programs.
+/// The result of one file, for programs.
 #[derive(Serialize)]
 struct Line<'a> {
     is_history: bool,
@@ -129,11 +129,11 @@ struct Line<'a> {
     errors: u64,
     warnings: u64,
     problems: Vec<Failure<'a>>,
-    /// Checkers that understand its first ops; nothing if it could not be read twice, or has none.
+    /// Checkers that understand its first ops; absent if it could not be read twice, or has no ops.
     suggested_checkers: Option<Vec<&'a str>>,
     /// Those of them that understand the ops only if each key is checked separately.
     suggested_keyed: Option<Vec<&'a str>>,
-    /// Whether the whole text was looked at.
+    /// Whether the whole text was validated.
     complete: bool,
 }
 

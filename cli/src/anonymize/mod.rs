@@ -1,8 +1,9 @@
-//! `histcheck anonymize`: the same history with other names, keys and values, which can be shown to others.
+//! `histcheck anonymize`: writes a history with other names, keys and values, which can be shared.
 //!
-//! What may be renamed depends on the workload: balances must keep their sum, and strings that are appended to each
-//! other must remain such strings. So there are several ways, from the one that hides most on, and the first is used
-//! whose history has the same report: the same verdict, the same types of anomalies and as many of each.
+//! The parts that may be renamed depend on the workload: balances must keep their sum, and strings that are appended to
+//! each other must remain such strings. So there are several ways to rename, ordered from the one that hides most. The
+//! command uses the first one whose history has the same report: the same verdict, the same types of anomalies, and the
+//! same number of each.
 
 mod rename;
 
@@ -18,10 +19,10 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// A history to be renamed.
+/// The task: a history to rename.
 pub(crate) struct Anonymize<'c> {
     pub(crate) check: Check<'c>,
-    /// Where to write it; standard output if it is absent.
+    /// The path of the output; standard output if absent.
     pub(crate) output: Option<OsString>,
 }
 
@@ -46,11 +47,11 @@ pub(crate) fn run(job: &Anonymize<'_>) -> Exit {
     }
 }
 
-/// Why nothing was written.
+/// The reason why nothing was written.
 enum Stopped {
     History(HistoryError),
     Other(String),
-    /// Standard output.
+    /// An error of standard output.
     Closed(io::Error),
 }
 
@@ -68,7 +69,7 @@ fn rename_and_write(job: &Anonymize<'_>) -> Result<String, Stopped> {
     for way in Way::ALL {
         let renamed = rename::rename(&history, way)?;
         let text = written(job, &renamed, reader.format())?;
-        // What is written is read and checked, as whoever gets it will.
+        // Reads and checks the written text, as its receiver will.
         let again = job.check.setup.check_bytes(&text);
         if again.is_ok_and(|again| is_same(&report, &again)) {
             write(job, &text)?;

@@ -1,24 +1,24 @@
-//! Other names for the content of a history: clients, names, and, if possible, numbers.
+//! Replaces the content of a history: clients, names, and, if possible, numbers.
 //!
 //! Functions, types of ops, names of fields, indices and times remain: they determine what was done, and when.
 
 use history_core::{Datum, History, HistoryBuilder, HistoryError, NewOp, Process};
 use std::collections::{BTreeSet, HashMap};
 
-/// What is renamed.
+/// The parts that are renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Names, and numbers by their rank.
+    /// Clients, names, and numbers by their rank.
     All,
-    /// Names.
+    /// Clients and names.
     Names,
-    /// The letters and digits of names, each by another one.
+    /// Clients, and each letter and digit of names.
     Letters,
-    /// Only clients, and what is not a value.
+    /// Only clients and fields other than the value.
     Clients,
 }
 
-/// First elements of micro-ops, and keys of values that say what stands there.
+/// First elements of micro-ops, and keys of maps, which describe values and are not renamed.
 const WORDS: [&str; 24] = [
     "r",
     "w",
@@ -47,10 +47,10 @@ const WORDS: [&str; 24] = [
 ];
 
 impl Way {
-    /// From the one that hides most on.
+    /// All ways, from the one that hides most.
     pub(super) const ALL: [Way; 4] = [Way::All, Way::Names, Way::Letters, Way::Clients];
 
-    /// What it hides, as a sentence.
+    /// A sentence on what this way renames.
     pub(super) fn hides(self) -> &'static str {
         match self {
             Way::All => "renamed clients, names and numbers (numbers by rank)",
@@ -74,7 +74,7 @@ pub(super) fn rename(history: &History, way: Way) -> Result<History, HistoryErro
         let new = NewOp::from(&op);
         let other;
         let process = match (op.process.is_client(), new.process) {
-            // A name may be a client's only because the command line says so; a number always is.
+            // A name may be a client only because of the command line. A number always is one.
             (true, process) => Process::Client(names.client(&format!("{process:?}"))),
             (false, Process::Other(name)) => {
                 other = names.bystander(name);
@@ -84,7 +84,7 @@ pub(super) fn rename(history: &History, way: Way) -> Result<History, HistoryErro
         };
         let value = if way == Way::Clients { new.value } else { names.value(new.value, false) };
         let extra = new.extra.into_iter().map(|(name, value)| {
-            // What is under these names is looked at by checkers, as values are.
+            // Checkers use these fields like values.
             let is_value = ["key", "write-id", "prev-write-id", "client", "original-client"].contains(&name);
             let value = if way == Way::Clients && is_value { value } else { names.value(value, false) };
             (name, value)
@@ -95,7 +95,7 @@ pub(super) fn rename(history: &History, way: Way) -> Result<History, HistoryErro
     Ok(builder.build())
 }
 
-/// The numbers of a history, in order.
+/// The different numbers of a history, in order.
 fn numbers(history: &History) -> Vec<i64> {
     let mut all = BTreeSet::new();
     for op in history.ops() {
@@ -122,7 +122,7 @@ fn collect(value: &Datum, all: &mut BTreeSet<i64>) {
     }
 }
 
-/// Names that were given so far.
+/// The new names so far.
 struct Names {
     way: Way,
     clients: HashMap<String, i64>,
@@ -149,7 +149,7 @@ impl Names {
         *self.clients.entry(name.to_owned()).or_insert(next)
     }
 
-    /// A participant that is not a client, and must not look like one.
+    /// A new name for a process that is not a client. It must not be taken for a client's.
     fn bystander(&mut self, name: &str) -> String {
         let next = self.bystanders.len() + 1;
         match *self.bystanders.entry(name.to_owned()).or_insert(next) {
@@ -158,7 +158,7 @@ impl Names {
         }
     }
 
-    /// A value; `is_first` is said of the first element of a list within another one.
+    /// Renames a value. `is_first` holds for the first element of a list and for a key of a map.
     fn value(&mut self, value: Datum, is_first: bool) -> Datum {
         let is_word = |name: &str| is_first && WORDS.contains(&name);
         match value {
@@ -174,7 +174,7 @@ impl Names {
                 let entry = |(key, value)| (self.value(key, true), self.value(value, false));
                 Datum::Map(entries.into_iter().map(entry).collect())
             }
-            // The name of a tag is that of a type.
+            // A tag is kept, because it names a type.
             Datum::Tagged(tag, value) => Datum::Tagged(tag, Box::new(self.value(*value, is_first))),
             other => other,
         }
@@ -188,7 +188,7 @@ impl Names {
         if self.way == Way::Letters {
             return name.chars().map(|letter| self.letter(letter)).collect();
         }
-        // The empty text is often nothing.
+        // An empty text is kept, because it often means that there is no value.
         if name.is_empty() {
             return String::new();
         }
@@ -196,19 +196,19 @@ impl Names {
         format!("x{}", self.texts.entry(name.to_owned()).or_insert(next))
     }
 
-    /// Another letter: those of the alphabet in the order in which they come up, then others.
+    /// Replaces a letter: by the letters of the alphabet in order of first occurrence, then by others.
     fn letter(&mut self, letter: char) -> char {
         let next = u32::try_from(self.letters.len()).unwrap_or(u32::MAX);
         let other = match next {
             0..26 => char::from_u32(u32::from('a') + next),
             26..52 => char::from_u32(u32::from('A') + next - 26),
-            // Letters of many scripts, none of them hidden.
+            // Visible letters of other scripts.
             _ => char::from_u32(0x4e00 + (next - 52) % 0x5000),
         };
         *self.letters.entry(letter).or_insert(other.unwrap_or('?'))
     }
 
-    /// The rank of a number among all, if numbers are renamed: their order stays.
+    /// Returns the rank of a number among all numbers, if numbers are renamed. Ranks keep the order.
     fn number(&self, number: i64) -> i64 {
         match self.numbers.binary_search(&number) {
             Ok(rank) if self.way == Way::All => i64::try_from(rank).unwrap_or(i64::MAX) + 1,

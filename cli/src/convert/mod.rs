@@ -1,7 +1,7 @@
-//! `histcheck convert`: a history in another format.
+//! `histcheck convert`: writes a history in another format.
 //!
-//! What is written reads as the same history, as far as the format can hold it: what it cannot hold is an error that
-//! names the op, and then no file is left behind. Standard output then ends before that op.
+//! The output reads as the same history, as far as the format can represent it. Content that it cannot represent is an
+//! error that names the op, and no file is left. Standard output then ends before that op.
 
 mod names;
 mod out;
@@ -18,14 +18,14 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// A history to be converted.
+/// The task: a history to convert.
 pub(crate) struct Convert {
     pub(crate) input: Input,
     pub(crate) target: Target,
-    /// Where to; standard output if there is none.
+    /// The path of the output; standard output if absent.
     pub(crate) out: Option<PathBuf>,
     pub(crate) options: ConvertOptions,
-    /// Whether intervals have indices in place of times.
+    /// Whether intervals get indices as times.
     pub(crate) index_times: bool,
 }
 
@@ -33,12 +33,12 @@ pub(crate) struct Convert {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Edn,
-    /// One array.
+    /// A JSON array.
     Json,
     JsonLines,
     Table,
     Intervals,
-    /// One of another checker's.
+    /// A format of another checker.
     Sessions(Format),
 }
 
@@ -69,7 +69,7 @@ impl Target {
         }
     }
 
-    /// The format of this name, or of files that end so.
+    /// The format with this name, or of files with this extension.
     pub(crate) fn from_name(name: &str) -> Option<Target> {
         let name = match name {
             "ndjson" => "jsonl",
@@ -79,15 +79,15 @@ impl Target {
         Target::ALL.into_iter().find(|target| target.name() == name)
     }
 
-    /// The format of another checker, if it is one.
+    /// The format of another checker, if this is one.
     pub(crate) fn of_sessions(self) -> Option<Format> {
         if let Target::Sessions(format) = self { Some(format) } else { None }
     }
 }
 
-/// Why a history was not converted.
+/// The reason why a history was not converted.
 enum Stopped {
-    /// It is none, or does not fit the format.
+    /// The text is not a history, or the format cannot represent it.
     History(HistoryError),
     Write(std::io::Error),
 }
@@ -168,7 +168,7 @@ fn write_all(job: &Convert, reader: &mut Reader<'_>) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// What ops are written with, one after another.
+/// Writes ops, one after another.
 trait Sink {
     fn op(&mut self, op: &Op<'_>) -> Result<(), WriteError>;
     fn end(self) -> Result<(), WriteError>;
@@ -176,7 +176,7 @@ trait Sink {
 
 impl<W: Write> Sink for Writer<W> {
     fn op(&mut self, op: &Op<'_>) -> Result<(), WriteError> {
-        // An op that the format cannot hold is an error of the history.
+        // If the format cannot represent an op, this is an error of the history.
         self.write(op).map_err(|error| error.downcast().map_or_else(WriteError::Io, WriteError::Op))
     }
 
@@ -195,7 +195,7 @@ impl<W: Write> Sink for IntervalWriter<W> {
     }
 }
 
-/// One whose format has strings for all names.
+/// A sink for a format in which all names are strings.
 struct Named<S>(Names, S);
 
 impl<S: Sink> Sink for Named<S> {
@@ -215,7 +215,7 @@ fn ops(reader: &mut Reader<'_>, mut sink: impl Sink) -> Result<(), Stopped> {
     reader.for_each(|op| {
         match sink.op(op) {
             Ok(()) => return Ok(ControlFlow::Continue(())),
-            // The reader adds the text there.
+            // The reader adds the text at the op to the error.
             Err(WriteError::Op(error)) => return Err(error),
             Err(error) => failed = Some(error),
         }

@@ -1,21 +1,22 @@
-//! Values that would become one: JSON has strings where EDN has keywords, symbols, characters and more, and no tags.
+//! Detects different values that would become equal: JSON has strings where EDN has keywords, symbols, characters and
+//! more, and it has no tags.
 
 use history_core::{ErrorKind, HistoryError, Op, Seq, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What kind of value each text was that came up so far and that JSON has as a string.
+/// The kinds of the values so far that become strings in JSON, by their text.
 #[derive(Default)]
 pub(super) struct Names {
     values: Kinds,
-    /// Keys of maps, which are all strings.
+    /// The kinds of keys of maps, which all become strings.
     keys: Kinds,
 }
 
-/// What kind of value each text was.
+/// The kind of value for each text.
 type Kinds = HashMap<String, Cow<'static, str>>;
 
-/// What micro-ops do: a name in any notation.
+/// The functions of micro-ops, whose names may be of any kind.
 const MICRO_OPS: [&str; 12] =
     ["r", "w", "append", "read", "write", "insert", "delete", "rp", "send", "poll", "assign", "subscribe"];
 
@@ -52,7 +53,7 @@ impl Names {
                     }
                 }
                 Value::Tagged(tag, inner) => match inner.value() {
-                    // Tuples and records: their parts tell them apart.
+                    // Tuples and records: different ones have different parts.
                     parts @ (Value::Vector(_) | Value::List(_) | Value::Set(_) | Value::Map(_)) => {
                         open.push(parts);
                     }
@@ -68,7 +69,7 @@ impl Names {
     }
 }
 
-/// Refuses a map with a key that is a string in JSON, but not where it is no key of a map.
+/// Rejects a map with a key that is neither an integer nor a string in JSON: as a key, it would become a string.
 fn verify_keys(op: &Op<'_>) -> Result<(), HistoryError> {
     let mut open = vec![op.value];
     while let Some(value) = open.pop() {
@@ -90,12 +91,12 @@ fn verify_keys(op: &Op<'_>) -> Result<(), HistoryError> {
     Ok(())
 }
 
-/// `[name key value]`, or the like. A pair may be an element.
+/// Whether this is a micro-op such as `[name key value]`. A pair may also be an element of a list.
 fn is_micro_op(parts: Seq<'_>) -> bool {
     parts.len() > 2 && parts.iter().next().and_then(Value::as_name).is_some_and(|name| MICRO_OPS.contains(&name))
 }
 
-/// What a value is in JSON if that is a string.
+/// The string that a value becomes in JSON, if it becomes one.
 fn as_string(value: Value<'_>) -> Option<Cow<'_, str>> {
     match value {
         Value::Char(c) => Some(c.to_string().into()),
@@ -104,7 +105,7 @@ fn as_string(value: Value<'_>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Rejects an op with a text that was another kind of value before: in JSON both would be one string.
+/// Rejects an op with a text that was a value of another kind before: in JSON both would be the same string.
 fn note(kinds: &mut Kinds, text: Cow<'_, str>, kind: Cow<'static, str>, op: &Op<'_>) -> Result<(), HistoryError> {
     match kinds.get(&*text) {
         Some(known) if *known == kind => Ok(()),

@@ -1,4 +1,4 @@
-//! Files of converted histories: there once they are whole, or not at all.
+//! Files of converted histories: a file gets its name only once it is complete.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// A file that is being written under another name, or standard output.
 pub(super) struct Out {
     sink: Option<Sink>,
-    /// The name it has by now, and the one that it gets.
+    /// The temporary path of the file, and its final path.
     paths: Option<(PathBuf, PathBuf)>,
 }
 
@@ -23,12 +23,12 @@ enum Sink {
 }
 
 impl Out {
-    /// A file, compressed according to its name; standard output if there is none.
+    /// Creates a file, compressed according to its name; without a path, uses standard output.
     pub(super) fn create(path: Option<&Path>) -> io::Result<Out> {
         let Some(path) = path else {
             return Ok(Out { sink: Some(Sink::Stdout(BufWriter::new(io::stdout()))), paths: None });
         };
-        // What is no file, such as /dev/null, has no other name.
+        // A special file, such as /dev/null, is written directly.
         let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file());
         let partial = if is_special { path.to_owned() } else { partial(path) };
         let file = BufWriter::new(File::create(&partial)?);
@@ -40,7 +40,7 @@ impl Out {
         Ok(Out { sink: Some(sink), paths: (!is_special).then(|| (partial, path.to_owned())) })
     }
 
-    /// Ends the file, and gives it its name.
+    /// Completes the file and gives it its final name.
     pub(super) fn finish(mut self) -> io::Result<()> {
         match self.sink.take() {
             Some(Sink::Stdout(mut out)) => out.flush()?,
@@ -57,7 +57,7 @@ impl Out {
     }
 }
 
-/// The name of a file while it is not whole.
+/// The temporary path of a file that is not yet complete.
 fn partial(path: &Path) -> PathBuf {
     let mut name = path.file_name().map(OsString::from).unwrap_or_default();
     name.push(".part");
@@ -67,7 +67,7 @@ fn partial(path: &Path) -> PathBuf {
 impl Drop for Out {
     fn drop(&mut self) {
         if let Some((partial, _)) = &self.paths {
-            // Nothing to be done where it is gone already.
+            // An error means that the file is already gone.
             let _ = fs::remove_file(partial);
         }
     }
@@ -95,8 +95,7 @@ impl Write for Out {
     }
 }
 
-/// Writes a file for each session into a directory that has no logs yet: others would count as sessions of this
-/// history.
+/// Writes a file for each session into a directory without logs: existing logs would count as sessions of this history.
 pub(super) fn directory(directory: &Path, converted: &Converted) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     if !history_core::session_logs(directory).is_empty() {

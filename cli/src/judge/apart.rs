@@ -1,10 +1,10 @@
 //! `--timeout` and `--max-memory`: each history is checked in a separate process, which can be ended.
 //!
 //! A checker that examines its budget stops by itself, and returns `unknown`. One that does not (a plugin that never
-//! returns, or allocates memory without limit) cannot be stopped from within: a thread cannot be ended, and its
-//! allocations cannot be released. So this program starts itself for each history, passes on the output when that
-//! process ends, and ends it when a limit is reached; the other histories are not affected. A plugin that aborts ends
-//! only its own process, too.
+//! returns, or allocates memory without limit) cannot be stopped within its process: a thread cannot be ended, and its
+//! allocations cannot be released. This program therefore starts itself for each history, passes on the output when
+//! that process ends, and ends it when it reaches a limit; the other histories are not affected. A plugin that aborts
+//! ends only its own process, too.
 
 use crate::job::Check;
 use crate::judge::child::{self, Ended, Ran};
@@ -18,13 +18,14 @@ use std::process::{ExitStatus, Stdio};
 
 /// The outcome of a history, before it is reported.
 pub(crate) enum Judged {
-    /// In this process: what to say in addition to the verdict, and the verdict.
+    /// Checked in this process: additional notes, and the verdict.
     Here(Vec<String>, Result<Report, HistoryError>),
-    /// Nobody has begun, and why.
+    /// Not checked, and the reason.
     NotBegun(HistoryError),
-    /// In another one: what it printed, and how it ended.
+    /// Checked in a child process: its output, and its exit code.
     ByChild { stdout: Vec<u8>, stderr: Vec<u8>, exit: Exit },
-    /// In another one that did not end well: what it said by then, and what can be said of that.
+    /// Checked in a child process that did not end normally: its output on standard error, and the result for the
+    /// history.
     GivenUp { stderr: Vec<u8>, judged: Result<Report, HistoryError> },
 }
 
@@ -54,7 +55,8 @@ pub(crate) fn judge(
     }
 }
 
-/// Whether this is how the program itself ends: a verdict is printed. A plugin may have called `exit`.
+/// Whether this program itself ended the process: then a verdict is printed. Otherwise, a plugin may have called
+/// `exit`.
 fn is_answer(status: ExitStatus, output: &[u8]) -> bool {
     match status.code() {
         Some(0..=2) => !output.is_empty(),
@@ -66,7 +68,7 @@ fn is_answer(status: ExitStatus, output: &[u8]) -> bool {
 fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> Result<Report, HistoryError> {
     let name = job.setup.checker.name();
     if matches!(ended, Ended::ByItself(status) if cancel.is_cancelled() && is_by_interrupt(*status)) {
-        // It had not yet come so far that it could catch signals.
+        // The process ended before it could catch signals.
         let mut report = Report::new(name.to_owned(), Verdict::Unknown);
         report.notes.push(INTERRUPTED_AT_ONCE.into());
         report.add_next(NextStep::spent(Spent::Cancelled));
@@ -78,7 +80,7 @@ fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> R
         Ended::ByItself(status) => return Err(crashed(name, *status, stderr)),
     };
     if job.is_plugin {
-        // It knows its limits, like every checker.
+        // The plugin received its limits, like every checker.
         let message = format!(
             "{name}, of a plugin, {what} and was stopped: the plugin ignored its limits, which is a bug of the plugin"
         );
@@ -90,8 +92,8 @@ fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> R
     Ok(report)
 }
 
-/// The result for a process that ended abnormally. The system kills a process that takes the last memory, and a process
-/// that gets no more ends itself: neither is a bug.
+/// The result for a process that ended abnormally. If memory is exhausted, the system may kill the process, or the
+/// process may end itself: neither is a bug.
 fn crashed(name: &str, status: ExitStatus, stderr: &[u8]) -> HistoryError {
     const NO_MEMORY: &[u8] = b"memory allocation of ";
     let is_out_of_memory = is_killed(status) || stderr.windows(NO_MEMORY.len()).any(|text| text == NO_MEMORY);
@@ -108,12 +110,12 @@ fn crashed(name: &str, status: ExitStatus, stderr: &[u8]) -> HistoryError {
 
 fn run(job: &Check<'_>, input: &Input, folder: Option<&str>, cancel: &Cancel) -> io::Result<Ran> {
     let mut command = child::this_program()?;
-    // Behind a subcommand, which comes first.
+    // A subcommand comes first, before these words.
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
     let at = usize::from(job.pages.is_some());
     words.splice(at..at, ChildJob::words(input.path(), folder, job.refused));
     command.args(words);
-    // It may be called by another name, too: /dev/stdin.
+    // The history may be standard input under another name, such as /dev/stdin.
     command.stdin(Stdio::inherit());
     child::run(command, &job.limits, cancel)
 }
@@ -129,7 +131,7 @@ fn is_by_interrupt(_: ExitStatus) -> bool {
     false
 }
 
-/// Whether the system ended it at once, or someone did.
+/// Whether the process was killed, by the system or by a user.
 #[cfg(unix)]
 fn is_killed(status: ExitStatus) -> bool {
     std::os::unix::process::ExitStatusExt::signal(&status) == Some(signal_hook::consts::SIGKILL)

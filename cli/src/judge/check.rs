@@ -1,8 +1,8 @@
-//! Checking histories: one after another or several in parallel, here or each in a separate process, until all are
+//! Checks histories: one after another or several in parallel, in this process or each in a separate one, until all are
 //! reported or an interrupt arrives.
 //!
-//! Results are printed in the given order, whichever ends first, so `--jobs` changes no byte of the output. Memory is
-//! taken by the histories being checked, one per job, and as many reports again that wait to be printed.
+//! Results are printed in the given order, whichever history ends first, so `--jobs` changes no byte of the output.
+//! Memory is used by the histories being checked, one per job, and by at most as many reports that wait to be printed.
 
 use crate::job::Check;
 use crate::judge::apart::{self, Judged};
@@ -29,7 +29,7 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
     if job.child.is_none() {
         job.warnings.iter().for_each(|warning| diagnose::warning(warning));
     }
-    // Progress would be drawn over what someone types.
+    // Progress would be drawn over the text that a user types.
     let typed = job.inputs.iter().any(Input::is_stdin) && io::stdin().is_terminal();
     let progress = Progress::begin(job.inputs.len(), job.child.is_none() && !typed && !job.quiet);
     let notes = end_on_signals(job, &cancel, &progress);
@@ -70,7 +70,7 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
             ControlFlow::Break(())
         }
     };
-    // Other processes have limits of their own.
+    // Child processes have their own limits on address space.
     let jobs = if elsewhere { job.jobs } else { workers::that_fit(job.jobs) };
     if jobs < job.jobs.min(job.inputs.len()) {
         let note = format!(
@@ -80,7 +80,7 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
         terminal.write(|| diagnose::note(&note));
     }
     let _ = in_order(jobs, job.inputs.len(), judge, written, || cancel.cancel());
-    // What is said of an interrupt is said, however soon all ended then.
+    // The note on an interrupt is printed completely, even if all checks end soon after it.
     let note = notes.lock().unwrap_or_else(PoisonError::into_inner).take();
     note.map(JoinHandle::join);
     if job.child.is_some() {
@@ -108,14 +108,14 @@ pub(crate) fn check_alone(job: &Check<'_>) -> Result<Report, HistoryError> {
 /// The thread that prints the note on an interrupt.
 type NoteThread = Arc<Mutex<Option<JoinHandle<()>>>>;
 
-/// The first signal ends what is under way, the second one everything. Returns the thread that prints a note about it,
-/// once there is one.
+/// The first signal ends the checks in progress, the second one the process. Returns the thread that prints a note
+/// about the signal, once there is one.
 fn end_on_signals(job: &Check<'_>, cancel: &Cancel, progress: &Progress) -> NoteThread {
     let (cancel, notes) = (cancel.clone(), NoteThread::default());
     let caught = if let Some(child) = &job.child {
         child.end_with_parent();
-        // How often does not matter: the terminal sends the signal to this process too, and the other one ends it when
-        // it must.
+        // Repeated signals need no handling: the terminal sends each signal to both processes, and the parent ends this
+        // process when necessary.
         signals::on_each(move || cancel.cancel())
     } else {
         let (terminal, thread_of_note) = (progress.terminal(), Arc::clone(&notes));
@@ -123,7 +123,7 @@ fn end_on_signals(job: &Check<'_>, cancel: &Cancel, progress: &Progress) -> Note
             if cancel.is_cancelled() {
                 std::process::exit(130);
             }
-            // Who writes may have to wait; the next signal must not.
+            // Printing the note may have to wait, but the handler must be ready for the next signal.
             let terminal = terminal.clone();
             let note = "interrupted: printing the verdicts known so far; a second interrupt exits at once";
             let thread = std::thread::Builder::new().spawn(move || terminal.write(|| diagnose::note(note)));
@@ -162,9 +162,9 @@ fn write(results: &mut Results, input: &Input, judged: Judged) -> Result<Exit, E
     }
 }
 
-/// Prints what another process would have printed here.
+/// Prints the output of a child process.
 fn print(stderr: &[u8]) {
-    // Where standard error is closed nobody listens.
+    // If standard error is closed, the text is lost.
     let _ = io::stderr().write_all(stderr);
 }
 
@@ -185,7 +185,7 @@ fn check_here(job: &Check<'_>, at: usize, progress: &Progress, cancel: &Cancel) 
     checked
 }
 
-/// Notes about decisions that were made from the first ops.
+/// Notes about decisions that the first ops determined.
 fn decisions(checked: &Checked) -> Vec<String> {
     checked.decisions.iter().map(|decision| format!("note: {decision}")).collect()
 }

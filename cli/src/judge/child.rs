@@ -1,7 +1,7 @@
-//! A process of this program that does a part of the work: ended when it takes too much, and over when it ends.
+//! Runs a child process of this program, with limits.
 //!
-//! Processes that it started may live on and keep its pipes open. So its output is read while it runs and once more
-//! when it has ended, without waiting for the end of the pipes.
+//! The child's own children may keep its pipes open after it has ended. Its output is therefore read while it runs and
+//! once more when it has ended, without waiting for the end of the pipes.
 
 use super::program;
 use crate::judge::limits::Limits;
@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 
 /// The time between two checks of a process.
 const PAUSE: Duration = Duration::from_millis(5);
-/// What a process gets beyond its time to come to an end by itself, at least.
+/// The minimum time that a process gets beyond its time limit to end by itself.
 const GRACE: Duration = Duration::from_millis(500);
 /// The maximum length of the stored part of a process's standard error, in bytes.
 const STDERR_BYTES_MAX: usize = 16 << 20;
 
-/// Why a process was ended.
+/// How a process ended.
 pub(crate) enum Ended {
     ByItself(ExitStatus),
     Time(Duration),
@@ -46,7 +46,7 @@ pub(crate) fn this_program() -> io::Result<Command> {
     Ok(command)
 }
 
-/// Runs a process to its end, or to that of its limits.
+/// Runs a process until it ends or exceeds a limit.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ fn watch(child: &mut Child, pipes: &mut Pipes, limits: &Limits, cancel: &Cancel)
     }
 }
 
-/// What a process writes to, read without a thread and without waiting for its end.
+/// The pipes of a process, read without a thread and without waiting for their ends.
 #[cfg(unix)]
 struct Pipes {
     stdout: Pipe<std::process::ChildStdout>,
@@ -101,7 +101,7 @@ struct Pipes {
 
 #[cfg(unix)]
 struct Pipe<R> {
-    /// Absent once it has ended.
+    /// The pipe; absent once it has ended.
     from: Option<R>,
     output: Vec<u8>,
     bytes_max: usize,
@@ -114,11 +114,11 @@ impl Pipes {
         Ok(Pipes { stdout, stderr: Pipe::new(child.stderr.take(), STDERR_BYTES_MAX)? })
     }
 
-    /// Reads what comes, for about so long at the most.
+    /// Reads available output, for about `pause` at most.
     fn read_for(&mut self, pause: Duration) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         use std::os::fd::AsFd;
-        /// Bytes of a pipe between two looks at the process.
+        /// The maximum number of bytes of a pipe that are read before the process is examined again.
         const AT_ONCE: usize = 1 << 20;
         let wait = Timespec { tv_sec: 0, tv_nsec: pause.subsec_nanos().into() };
         let open = [self.stdout.from.as_ref().map(AsFd::as_fd), self.stderr.from.as_ref().map(AsFd::as_fd)];
@@ -132,7 +132,7 @@ impl Pipes {
         }
     }
 
-    /// What there is, now that the process has ended. What others still write there is not waited for.
+    /// Returns all output, after the process has ended. Does not wait for output of other processes.
     fn finish(mut self) -> (Vec<u8>, Vec<u8>) {
         self.stdout.read_rest();
         self.stderr.read_rest();
@@ -149,7 +149,7 @@ impl<R: io::Read + std::os::fd::AsFd> Pipe<R> {
         Ok(Pipe { from, output: Vec::new(), bytes_max })
     }
 
-    /// Reads so many bytes, or as many as there are.
+    /// Reads at most this number of bytes, as far as they are available.
     fn read(&mut self, mut bytes: usize) {
         let mut buffer = [0; 16 << 10];
         while bytes > 0
@@ -159,7 +159,7 @@ impl<R: io::Read + std::os::fd::AsFd> Pipe<R> {
                 Ok(0) => self.from = None,
                 Ok(count) => {
                     bytes -= count;
-                    // Whoever writes more must not wait for us.
+                    // Output beyond the limit is read and dropped, so that the writer never waits.
                     let room = self.bytes_max - self.output.len();
                     self.output.extend_from_slice(&buffer[..count.min(room)]);
                 }
@@ -176,7 +176,7 @@ impl<R: io::Read + std::os::fd::AsFd> Pipe<R> {
     }
 }
 
-/// What a process writes to, read by a thread each to the end.
+/// The pipes of a process; a thread reads each to its end.
 #[cfg(not(unix))]
 struct Pipes([std::thread::JoinHandle<Vec<u8>>; 2]);
 
@@ -191,7 +191,7 @@ impl Pipes {
     }
 
     fn finish(self) -> (Vec<u8>, Vec<u8>) {
-        // What cannot be read was not written by a process that ended well.
+        // A thread that panicked returns no output.
         let [stdout, stderr] = self.0.map(|thread| thread.join().unwrap_or_default());
         (stdout, stderr)
     }
@@ -206,27 +206,27 @@ fn collect(
         let mut output = Vec::new();
         if let Some(mut from) = from {
             let _ = io::Read::take(&mut from, u64::try_from(bytes_max).unwrap_or(u64::MAX)).read_to_end(&mut output);
-            // Whoever writes more must not wait for us.
+            // Output beyond the limit is read and dropped, so that the writer never waits.
             let _ = io::copy(&mut from, &mut io::sink());
         }
         output
     })
 }
 
-/// Interrupts a process, which then ends with its results so far. A terminal interrupts all processes; other senders
-/// only this one.
+/// Interrupts a process, which then ends with its results so far. A terminal interrupts all processes of a group; other
+/// senders may interrupt only the parent.
 #[cfg(unix)]
 fn interrupt(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process};
-    // It was not waited for yet, so the number is still its own.
+    // The process was not waited for yet, so its id is still in use.
     let _ = Pid::from_raw(child.id().cast_signed()).map(|pid| kill_process(pid, Signal::INT));
 }
 
-/// Elsewhere only a terminal can.
+/// On other systems, only a terminal can interrupt a process.
 #[cfg(not(unix))]
 fn interrupt(_: &Child) {}
 
-/// Bytes of memory that a process has, where the system reports it.
+/// The memory of a process in bytes, if the system reports it.
 pub(crate) fn memory(process: u32) -> Option<u64> {
     const KB: u64 = 1024;
     if cfg!(target_os = "linux") {
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn what_a_process_leaves_behind_holds_nobody_up() {
-        // What continues in the background has both pipes in hand.
+        // The background process keeps both pipes open.
         let ran = shell("sleep 1000 & echo $!", &Limits::default());
         assert!(matches!(ran.ended, Ended::ByItself(status) if status.success()));
         let number = String::from_utf8(ran.stdout).unwrap();

@@ -1,7 +1,7 @@
-//! How this program starts itself to check one history in a separate process.
+//! Hidden options with which this program starts itself to check one history in a separate process.
 //!
-//! The words of the command line remain; these are put before them. The history is given by its path: the content of a
-//! directory may change between two listings.
+//! The child has the same command line, with these options before it. The history is given by its path, because the
+//! content of a directory may change between two listings.
 
 use crate::judge::input::Unmatched;
 use crate::output::terminal::Terminal;
@@ -10,32 +10,33 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-/// What `histcheck serve` passes to the checks that it starts: its own process, with which they end.
+/// The name of the option with which `histcheck serve` passes its process id to the checks that it starts. They end
+/// with that process.
 pub(crate) const ONLY_WHILE: &str = "only-while";
 
-/// What such a process receives.
+/// The data that a child process receives.
 #[derive(Clone, Debug)]
 pub(crate) struct ChildJob {
-    /// The history's path, as it is to be called.
+    /// The path of the history, as it is shown.
     pub(crate) path: OsString,
-    /// The folder for it in the directory of reports, if there are several.
+    /// The history's folder in the directory of reports, if there are several histories.
     pub(crate) folder: Option<String>,
-    /// The process that wants to know. Without it nobody does.
+    /// The id of the parent process. The child ends with it.
     pub(crate) parent: u32,
 }
 
-/// Lets a command line have these words, where histories are judged. Neither help nor completions should.
+/// Adds the hidden options to the commands that check histories. They do not appear in help or completions.
 pub(crate) fn add(grammar: Command) -> Command {
     grammar.args(options()).mut_subcommand("report", |report| report.args(options()))
 }
 
-/// Words that nobody else should type.
+/// The hidden options. Users should not pass them.
 fn options() -> [Arg; 6] {
     let hidden = |name: &'static str| Arg::new(name).long(name).hide(true);
     [
         hidden("only-input").value_parser(value_parser!(OsString)).requires("only-for"),
         hidden("only-folder"),
-        // Read before the grammar is known: see `plugins`.
+        // Read before the grammar is complete: see `plugins`.
         hidden("only-without").value_parser(value_parser!(OsString)).action(ArgAction::Append),
         hidden("only-for").value_parser(value_parser!(u32)),
         hidden("only-terminal"),
@@ -55,7 +56,7 @@ impl ChildJob {
         })
     }
 
-    /// The words that say so, to be put before all others.
+    /// The options for a child process, which come before all others.
     pub(crate) fn words(path: &OsStr, folder: Option<&str>, without: &[PathBuf]) -> Vec<OsString> {
         let mut input = OsString::from("--only-input=");
         input.push(path);
@@ -73,14 +74,14 @@ impl ChildJob {
         words
     }
 
-    /// Ends this process when the one that started it has ended, for whatever reason.
+    /// Ends this process when its parent has ended, for any reason.
     pub(crate) fn end_with_parent(&self) {
         end_with(self.parent);
     }
 }
 
-/// Ends this process with the server that started it, if one did; a process that this one starts for a history ends
-/// with this one.
+/// Ends this process with the server that started it, if a server did. A child process that checks one history ends
+/// with this process instead.
 pub(crate) fn end_with_server(matches: &ArgMatches) {
     if let Some(server) = matches.get_one::<u32>(ONLY_WHILE)
         && !matches.contains_id("only-input")
@@ -89,30 +90,30 @@ pub(crate) fn end_with_server(matches: &ArgMatches) {
     }
 }
 
-/// The beginning of a line on standard error that is for the parent process and not for people: no diagnostic has a
-/// NUL.
+/// The prefix of a line on standard error for the parent process. Diagnostics contain no NUL, so no other line begins
+/// like this.
 const UNMATCHED: &[u8] = b"\0unmatched ";
 
 /// Passes the names for clients that the history does not have to the parent process.
 pub(crate) fn pass_unmatched(unmatched: &Unmatched) {
     let Some(names) = unmatched.names() else { return };
-    // Names are JSON, which has no end of a line in it.
+    // The names are written as JSON, which contains no newlines.
     let names = serde_json::to_vec(&names).unwrap_or_default();
     let _ = io::stderr().write_all(&[UNMATCHED, &names, b"\n"].concat());
 }
 
-/// Takes these names, which come last, out of what the process of a history wrote; nothing if it passed none.
+/// Removes these names from the end of a child's output. Returns `None` if the child passed none.
 pub(crate) fn take_unmatched(stderr: &mut Vec<u8>) -> Option<Vec<String>> {
     let at = stderr.windows(UNMATCHED.len()).rposition(|text| text == UNMATCHED)?;
     let line = stderr.split_off(at);
     serde_json::from_slice(&line[UNMATCHED.len()..]).ok()
 }
 
-/// Ends this process when that one, which started it, has ended.
+/// Ends this process when the process with id `parent`, which started it, has ended.
 #[cfg(unix)]
 pub(crate) fn end_with(parent: u32) {
     const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
-    // Without this thread the process ends when its work does.
+    // If the thread cannot be started, the process ends only when its work is done.
     let _ = std::thread::Builder::new().spawn(move || {
         while std::os::unix::process::parent_id() == parent {
             std::thread::sleep(LOOK);
@@ -121,6 +122,6 @@ pub(crate) fn end_with(parent: u32) {
     });
 }
 
-/// Elsewhere nobody says which process that is.
+/// On other systems, the parent process is unknown, so this does nothing.
 #[cfg(not(unix))]
 pub(crate) fn end_with(_: u32) {}

@@ -1,6 +1,6 @@
-//! Directories of histories: Jepsen's store, one test's part of it, or any folder of files.
+//! Finds histories in directories: Jepsen's store, one test's part of it, or any folder of files.
 //!
-//! What is searched for:
+//! The search finds:
 //!
 //! - A **test** of Jepsen's is a directory with a history in it (`history.edn` and the like, see
 //!   [`history_core::history_in`]), or with other files of Jepsen (`test.jepsen`, `test.fressian`, `jepsen.log`). It is
@@ -23,20 +23,20 @@ use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Directories below the one that was named.
+/// The maximum depth of directories below the given one.
 const DEPTH_MAX: usize = 16;
-/// Histories in one directory.
+/// The maximum number of histories in one directory.
 const HISTORIES_MAX: usize = 100_000;
-/// Files and directories that are looked at.
+/// The maximum number of files and directories examined.
 const ENTRIES_MAX: usize = 1_000_000;
 
 const EXTENSIONS: [&str; 4] = ["edn", "json", "jsonl", "ndjson"];
 const COMPRESSIONS: [&str; 2] = ["gz", "zst"];
-/// What Jepsen leaves in the directory of a test, in addition to a history in text.
+/// Files that Jepsen writes to the directory of a test, in addition to a history in text.
 const LEFT_BY_JEPSEN: [&str; 3] = ["test.jepsen", "test.fressian", "jepsen.log"];
 
-/// The histories at a path: the one that it leads to, or all those in a directory that is not a test of Jepsen's. Never
-/// none: what cannot be had is an input that reports why when it is opened.
+/// The histories at a path: the history itself, or all those in a directory that is not a Jepsen test. The result is
+/// never empty: if there are none, it is an input that reports the reason when opened.
 pub(crate) fn expand(path: &OsStr) -> Vec<Input> {
     let root = Path::new(path);
     if path == "-" || !root.is_dir() || is_test(root) {
@@ -80,8 +80,8 @@ fn is_test(directory: &Path) -> bool {
         || LEFT_BY_JEPSEN.iter().any(|name| directory.join(name).symlink_metadata().is_ok())
 }
 
-/// So many of what is in a directory, each with what it is; hidden files aside, of which those named like histories are
-/// counted.
+/// At most this number of entries of a directory, each with its type. Hidden files are omitted, and those named like
+/// histories are counted.
 fn entries(directory: &Path, count: usize, hidden: &mut usize) -> io::Result<Vec<(PathBuf, FileType)>> {
     let mut is_shown = |entry: &DirEntry| {
         let name = entry.file_name();
@@ -94,7 +94,7 @@ fn entries(directory: &Path, count: usize, hidden: &mut usize) -> io::Result<Vec
     entries.map(|entry| entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))).collect()
 }
 
-/// Whether a file of this name is taken for a history.
+/// Whether a file with this name is treated as a history.
 pub(crate) fn is_named_like_one(name: &OsStr) -> bool {
     let name = Path::new(name);
     let is = |path: &Path, any: &[&str]| path.extension().is_some_and(|it| any.iter().any(|one| it == *one));
@@ -105,17 +105,17 @@ pub(crate) fn is_named_like_one(name: &OsStr) -> bool {
 struct Walk<'r> {
     root: &'r Path,
     found: Vec<Input>,
-    /// Directories that were looked into and histories that were found, by what they are called without any links.
+    /// The canonical paths of visited directories and found histories.
     real: BTreeSet<PathBuf>,
     /// Links that are still to be followed, each with its depth.
     links: Vec<(PathBuf, usize)>,
     entries: usize,
-    /// Files that are named like histories, with a dot in front.
+    /// The number of hidden files that are named like histories.
     hidden: usize,
 }
 
 impl Walk<'_> {
-    /// Finds all there is. What is reached without a link comes first, so that it has its own name.
+    /// Finds all histories. Those that are reached without a link come first, so that they keep their own paths.
     fn all(&mut self) -> Result<(), HistoryError> {
         self.directories(self.root.to_owned(), 0)?;
         while !self.links.is_empty() {
@@ -128,16 +128,16 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Looks into a directory and those below it.
+    /// Searches a directory and those below it.
     fn directories(&mut self, directory: PathBuf, depth: usize) -> Result<(), HistoryError> {
         let mut open = vec![(directory, depth)];
         while let Some((directory, depth)) = open.pop() {
             if !self.is_new(&directory) {
                 continue;
             }
-            // The one that was named is none, or nobody would look into it.
+            // The given directory is not a test: otherwise it would not be searched.
             if depth > 0 && is_test(&directory) {
-                // A link may lead to the file itself.
+                // A link elsewhere may point to the file itself.
                 let file = history_core::history_in(&directory).ok().and_then(|file| file.canonicalize().ok());
                 self.real.extend(file);
                 self.take(directory)?;
@@ -155,7 +155,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The directories in a directory. Its files are taken, its links noted.
+    /// Returns the directories in a directory. Adds its histories to the result, and its links to the list of links.
     fn look_into(&mut self, directory: &Path, depth: usize) -> Result<Vec<PathBuf>, HistoryError> {
         let entries = match entries(directory, ENTRIES_MAX - self.entries + 1, &mut self.hidden) {
             Ok(entries) => entries,
@@ -186,7 +186,8 @@ impl Walk<'_> {
     fn follow(&mut self, link: PathBuf, depth: usize) -> Result<(), HistoryError> {
         let is_named = link.file_name().is_some_and(is_named_like_one);
         let Ok(target) = link.canonicalize() else {
-            // Where it leads is gone. Jepsen leaves such links when tests are deleted; a file would be missed.
+            // The target does not exist. Jepsen leaves such links when tests are deleted. A link that is named like a
+            // history is reported as an error.
             return if is_named { self.take(link) } else { Ok(()) };
         };
         if target.is_dir() {
@@ -196,9 +197,9 @@ impl Walk<'_> {
         if target.is_file() && is_named && self.real.insert(target) { self.take(link) } else { Ok(()) }
     }
 
-    /// Whether nothing by this name was met before, links aside.
+    /// Whether the canonical path of this file or directory is new.
     fn is_new(&mut self, path: &Path) -> bool {
-        // What has no such name cannot be opened either, and says so then.
+        // A path that cannot be resolved cannot be opened either. That error is reported later.
         path.canonicalize().map_or(true, |real| self.real.insert(real))
     }
 

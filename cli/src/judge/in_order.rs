@@ -9,17 +9,17 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 
-/// What the main thread has, which does the work where there is one worker only.
+/// The stack of a worker: that of the main thread, which does the work if there is only one worker.
 const STACK_BYTES: usize = 8 << 20;
 
 /// Calls `work` for each number below `count`, with this number of `workers` in parallel, and passes the results to
 /// `consume`, on this thread, in the order of the numbers.
 ///
-/// One worker is this thread, which holds one result. Otherwise no more than twice as many are begun as there are
-/// workers before the first of them is consumed: that bounds what waits.
+/// With one worker, this thread does the work and holds one result. With more, at most twice as many jobs as there are
+/// workers are started before the first of them is consumed. This limits the number of waiting results.
 ///
-/// If `consume` breaks, nothing more is begun, and `stop` is called to end what is under way; so it is if `work`
-/// panics, which continues here.
+/// If `consume` breaks, no more jobs are started, and `stop` is called to end those in progress. The same happens if
+/// `work` panics; the panic then continues in this thread.
 pub(crate) fn in_order<T: Send, B>(
     workers: usize,
     count: usize,
@@ -35,12 +35,12 @@ pub(crate) fn in_order<T: Send, B>(
     let (done, results) = channel();
     let queue = Queue { next: AtomicUsize::new(0), count, permits: Mutex::new(permits) };
     for _ in 0..2 * workers {
-        // The other end is right here.
+        // The receiver still exists, so this cannot fail.
         let _ = permit.send(());
     }
     let (queue, work) = (&queue, &work);
     std::thread::scope(|scope| {
-        // Both go before the scope waits for the workers: without permits they end.
+        // Both channels are dropped before the scope waits for the workers, which end without permits.
         let (permit, results) = (permit, results);
         let threads = (0..workers).filter(|_| spawn(scope, queue, work, done.clone())).count();
         drop(done);
@@ -53,7 +53,7 @@ pub(crate) fn in_order<T: Send, B>(
                 if let Some(result) = waiting.remove(&at) {
                     break result;
                 }
-                // Every number that was taken is sent, whatever happens.
+                // A worker sends a result for every job that it took, even after a panic.
                 let Ok((at, result)) = results.recv() else { return ControlFlow::Continue(()) };
                 waiting.insert(at, result);
             };
@@ -78,7 +78,7 @@ pub(crate) fn in_order<T: Send, B>(
 struct Queue {
     next: AtomicUsize,
     count: usize,
-    /// One for each number that may be begun.
+    /// A permit for each job that may be started.
     permits: Mutex<Receiver<()>>,
 }
 
@@ -92,7 +92,7 @@ impl Queue {
 
 type Done<T> = (usize, Result<T, Box<dyn Any + Send>>);
 
-/// Begins a worker. Whether there is one.
+/// Starts a worker. Returns false if that fails.
 fn spawn<'s, T: Send + 's>(
     scope: &'s Scope<'s, '_>,
     queue: &'s Queue,
@@ -107,7 +107,7 @@ fn spawn<'s, T: Send + 's>(
             }
         }
     };
-    // Where this one cannot be had, others do its work.
+    // If this thread cannot be started, the other workers do its work.
     Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, take).is_ok()
 }
 
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_first_is_told_first_though_it_ends_last() {
-        // The first ends when the others that may be begun have.
+        // The first job ends after the others that may be started have ended.
         let (begun, others_done) = (Barrier::new(2), Barrier::new(2));
         let told = all(2, 4, |at| {
             match at {

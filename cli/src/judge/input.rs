@@ -1,4 +1,4 @@
-//! Where a history comes from: a file, a directory of Jepsen's store, standard input.
+//! Sources of histories: a file, a directory of Jepsen's store, standard input.
 
 use histcheck_front::ReadAs;
 use histcheck_front::source::{self, Reading};
@@ -15,29 +15,29 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub(crate) struct Input {
     path: OsString,
     read_as: ReadAs,
-    /// What distinguishes it from others in the directory that was named.
+    /// The path within the given directory, which distinguishes the history from others there.
     label: Option<OsString>,
-    /// Why there is none.
+    /// The error, if there is no history.
     error: Option<HistoryError>,
-    /// All of standard input, or of a pipe, where it is to be read more than once.
+    /// The content of standard input or of a pipe, if it will be read more than once.
     kept: Option<OnceLock<Arc<[u8]>>>,
 }
 
-/// Names for clients, or others, that no history had of all that were read together: a misspelled one would go unseen.
+/// Names in the client rule that occurred in no history so far. They may be misspelled.
 ///
-/// Shared by the inputs of a command. Nothing is known before the first history was read to its end.
+/// All inputs of a command share this object. It is empty until the first history was read to its end.
 #[derive(Clone, Default)]
 pub(crate) struct Unmatched(Arc<Mutex<Option<BTreeSet<String>>>>);
 
 impl Unmatched {
-    /// Adds a history: the names that all of it does not have, or nothing if only a part of it was read.
+    /// Adds the names that a whole history does not contain, or `None` if only a part of it was read.
     pub(crate) fn add(&self, of_whole: Option<&[String]>) {
         let unmatched: BTreeSet<String> = of_whole.into_iter().flatten().cloned().collect();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *all = Some(all.as_ref().map_or_else(|| unmatched.clone(), |all| all & &unmatched));
     }
 
-    /// The names; nothing if no history was read.
+    /// Returns the names; `None` if no history was read.
     pub(crate) fn names(&self) -> Option<Vec<String>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone().map(|names| names.into_iter().collect())
     }
@@ -56,44 +56,44 @@ impl Input {
         Input { path, read_as: ReadAs::default(), label: None, error: None, kept: None }
     }
 
-    /// What should have been one or more histories, and why it is none.
+    /// An input that is an error instead of a history.
     pub(crate) fn failed(path: OsString, error: HistoryError) -> Input {
         Input { error: Some(error), ..Input::new(path) }
     }
 
-    /// Reads it so.
+    /// Sets how the text is read.
     pub(crate) fn read_as(self, read_as: ReadAs) -> Input {
         Input { read_as, ..self }
     }
 
-    /// How its text is read.
+    /// How the text is read.
     pub(crate) fn how(&self) -> &ReadAs {
         &self.read_as
     }
 
-    /// Gives it a name for its folder.
+    /// Sets a name for the history's folder.
     pub(crate) fn labelled(self, label: OsString) -> Input {
         Input { label: Some(label), ..self }
     }
 
-    /// The same, to be read as often as one likes: what can be read only once (standard input, a pipe) is kept in
-    /// memory.
+    /// Makes the input readable more than once: the content of standard input or a pipe is kept in memory.
     pub(crate) fn kept(self) -> Input {
         let kept = self.is_stream().then(OnceLock::new);
         Input { kept, ..self }
     }
 
-    /// Whether it can be read a second time.
+    /// Whether the input can be read a second time.
     pub(crate) fn is_readable_again(&self) -> bool {
         self.kept.is_some() || !self.is_stream()
     }
 
-    /// Whether it can be read only once, as far as is known now: what is not a file yet is opened, and that says so.
+    /// Whether the input can be read only once. A path that does not exist is not a stream: opening it reports the
+    /// error.
     fn is_stream(&self) -> bool {
         self.is_stdin() || std::fs::metadata(&self.path).is_ok_and(|found| !found.is_file() && !found.is_dir())
     }
 
-    /// Whether it is read from this file, by whatever path.
+    /// Whether the input is this file, under any path.
     pub(crate) fn is_file(&self, other: &Path) -> bool {
         let own = Path::new(&self.path);
         let own = if own.is_dir() { history_core::history_in(own).ok() } else { Some(own.to_owned()) };
@@ -110,24 +110,24 @@ impl Input {
         &self.path
     }
 
-    /// The path as it was given, for where only text will do.
+    /// The path as it was given, as text.
     pub(crate) fn name(&self) -> Cow<'_, str> {
         self.path.to_string_lossy()
     }
 
-    /// What diagnostics call it.
+    /// The name of the input in diagnostics.
     pub(crate) fn place(&self) -> Cow<'_, str> {
         let name = if self.is_stdin() { Cow::Borrowed("<stdin>") } else { self.name() };
-        // What begins so is a command to some who read logs.
+        // A line that begins with `::` is a command in logs of GitHub's workflows.
         let name = if name.starts_with("::") { Cow::Owned(format!("./{name}")) } else { name };
-        // A line a diagnostic, whatever the file is called.
+        // A diagnostic is one line, whatever the name contains.
         match name {
             Cow::Borrowed(name) => visible::line(name),
             Cow::Owned(name) => Cow::Owned(visible::line(&name).into_owned()),
         }
     }
 
-    /// What a folder about it may be called: the end of its path, or its path within the directory that was named.
+    /// A name for a folder about the history: the end of its path, or its path within the given directory.
     pub(crate) fn label(&self) -> Option<Cow<'_, str>> {
         if self.is_stdin() {
             return Some(Cow::Borrowed("stdin"));
@@ -136,12 +136,12 @@ impl Input {
         label.map(OsStr::to_string_lossy)
     }
 
-    /// Why nothing can be read here, if that is known already.
+    /// The error of opening the input, if it is already known.
     pub(crate) fn open_error(&self) -> Option<&HistoryError> {
         self.error.as_ref()
     }
 
-    /// Whether all that is wrong with a file of this error is that it ends within an op.
+    /// Whether the only error in a file with this error is that it ends within an op.
     pub(crate) fn is_torn(&self, error: &HistoryError) -> bool {
         let may_be = error.kind == ErrorKind::Syntax && !self.read_as.accepts_torn && self.kept.is_none();
         let is_file = || std::fs::metadata(&self.path).is_ok_and(|found| found.is_file());
@@ -153,7 +153,7 @@ impl Input {
         reader.for_each_batch(|_| Ok(ControlFlow::Continue(()))).is_ok() && reader.cut_off().is_some()
     }
 
-    /// Begins to read it.
+    /// Opens the history.
     ///
     /// # Errors
     ///
@@ -162,7 +162,7 @@ impl Input {
         self.opened(&Arc::default(), || history_core::open(&self.path))
     }
 
-    /// Begins to read it in a way that others can follow, and end.
+    /// Opens the history so that its progress can be observed, and reading can be ended.
     ///
     /// # Errors
     ///
@@ -186,14 +186,14 @@ impl Input {
         Ok(self.read_as.reader(reader))
     }
 
-    /// The error of opening it, with where to go if it is an address.
+    /// Adds to an error of opening the input which command reads addresses, if it is one.
     fn if_address(&self, error: HistoryError) -> HistoryError {
         let is_address = ["s3://", "gs://"].iter().any(|scheme| self.name().starts_with(scheme));
         if is_address { error.expected("a file; only histcheck scale reads objects in stores") } else { error }
     }
 
-    /// All bytes of what can be read only once. If an interrupt ends that, it is an error now, and what there was by
-    /// then is all there is to whoever comes later.
+    /// All bytes of an input that can be read only once. If an interrupt ends reading, this call returns an error, and
+    /// later calls return the bytes that were read.
     fn all(&self, kept: &OnceLock<Arc<[u8]>>, reading: &Arc<Reading>) -> Result<Arc<[u8]>, HistoryError> {
         if let Some(kept) = kept.get() {
             return Ok(kept.clone());

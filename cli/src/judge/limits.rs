@@ -1,9 +1,9 @@
-//! What a history may take: time and memory.
+//! Limits on the time and memory of checking a history.
 
 use history_core::{Budget, Cancel};
 use std::time::{Duration, Instant};
 
-/// What a history may take.
+/// The limits for one history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) timeout: Option<Duration>,
@@ -15,7 +15,7 @@ impl Limits {
         self.timeout.is_some() || self.bytes_max.is_some()
     }
 
-    /// The budget of one history, from now on.
+    /// The budget for checking one history, which starts now.
     pub(crate) fn budget(&self, cancel: Cancel) -> Budget {
         let deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut budget = Budget::default().with_cancel(cancel);

@@ -1,8 +1,9 @@
-//! `--log-file-pattern`: lines in the logs that a test kept of its nodes, beside the verdict on its history.
+//! `--log-file-pattern`: searches the logs of a test's nodes, and combines the result with the verdict on its history.
 //!
-//! Jepsen has a checker of this name. It reads no op, so here it is an option: the directory of a test has a directory
-//! for each node, and in it the files that were downloaded. Each line that matches is reported with its node and its
-//! number; a test without a match is valid. If no node has the file, nothing was searched, so the verdict is unknown.
+//! Jepsen has a checker of this name. It reads no ops, so here it is an option. The directory of a test contains a
+//! directory for each node, with the files that were downloaded from it. Each line that matches is reported with its
+//! node and its number. A test without a match is valid. If no node has the file, nothing was searched, so the verdict
+//! is unknown.
 
 use crate::judge::input::Input;
 use history_core::{Anomaly, Datum, ErrorKind, HistoryError, NextStep, Report, Verdict, Witness};
@@ -11,26 +12,26 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-/// What the part of the report is called, as in Jepsen.
+/// The name of this part of the report, as in Jepsen.
 const NAME: &str = "log-file-pattern";
-/// What a line that matches is called.
+/// The anomaly for a line that matches.
 const ANOMALY: &str = "log-line";
-/// Lines that a report shows.
+/// The maximum number of lines that a report shows.
 const SHOWN_MAX: usize = 10;
-/// Bytes of a line that are searched; the rest of a longer one is searched as a line of its own.
+/// The maximum length of a line that is searched, in bytes. The rest of a longer line is searched as a separate line.
 const LINE_BYTES_MAX: u64 = 1 << 20;
-/// Characters of a line that are shown.
+/// The maximum number of characters of a line that are shown.
 const SHOWN_CHARS_MAX: usize = 500;
 
-/// What is searched, and where.
+/// The pattern, and the file to search.
 #[derive(Debug)]
 pub(crate) struct NodeLogs {
     pattern: Regex,
-    /// Below the directory of a node.
+    /// The path of the file in the directory of a node.
     file: PathBuf,
 }
 
-/// What was found in the logs of a test.
+/// The result of searching the logs of a test.
 #[derive(Default)]
 struct Found {
     nodes: u64,
@@ -40,11 +41,11 @@ struct Found {
 }
 
 impl NodeLogs {
-    /// Lines that match `pattern` in the file of this name that each node has.
+    /// Searches for `pattern` in the file with this name in the directory of each node.
     ///
     /// # Errors
     ///
-    /// If the pattern is no regular expression, or the name is not that of a file below a directory.
+    /// If the pattern is not a regular expression, or the name is not a relative path of a file.
     pub(crate) fn new(pattern: &str, file: &Path) -> Result<NodeLogs, String> {
         let pattern = Regex::new(pattern).map_err(|error| format!("--log-file-pattern: {error}"))?;
         let is_below = file.components().all(|part| matches!(part, std::path::Component::Normal(_)));
@@ -135,7 +136,7 @@ impl NodeLogs {
     }
 }
 
-/// The directory of the test that a history is from: the one that was named, or the one that the file is in.
+/// The directory of the test of a history: the given directory, or the one that contains the file.
 fn directory_of(input: &Input) -> Result<PathBuf, HistoryError> {
     let path = Path::new(input.path());
     let no_directory = || {

@@ -3,11 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Where it is. It may have been replaced by another version since; on Linux this is still the one that runs here.
+/// The path of the running program. The file may have been replaced by another version; on Linux, the path is still
+/// that of the running one.
 ///
 /// # Errors
 ///
-/// If the system does not say.
+/// If the system does not return it.
 pub(crate) fn path() -> io::Result<PathBuf> {
     let running = PathBuf::from("/proc/self/exe");
     if cfg!(target_os = "linux") && running.exists() { Ok(running) } else { std::env::current_exe() }

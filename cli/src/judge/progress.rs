@@ -1,8 +1,8 @@
-//! The lines on a terminal that show how far checking has come.
+//! Progress lines on a terminal while histories are checked.
 //!
-//! Where standard error is not a terminal there are none, and nothing is counted for them. They come only once the work
-//! has taken a while, and go while anything else is written. The thread of `indicatif` draws what the others note in
-//! passing.
+//! If standard error is not a terminal, there are no lines, and nothing is counted. Lines appear once the work has
+//! taken a while, and disappear while other text is written. A thread of `indicatif` draws the numbers that other
+//! threads store.
 
 use crate::judge::input::Input;
 use histcheck_front::setup::Observer;
@@ -15,40 +15,40 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Work that ends sooner shows nothing.
+/// Work that ends sooner shows no progress.
 const FIRST: Duration = Duration::from_millis(500);
-/// Between two drawings.
+/// The time between two updates.
 const EVERY: Duration = Duration::from_millis(125);
-/// Histories that have a line of their own.
+/// The maximum number of histories with a line of their own.
 const LINES_MAX: usize = 8;
-/// Characters of a path that are shown.
+/// The maximum number of characters shown of a path.
 const NAME_CHARS_MAX: usize = 32;
 
-/// How far all histories have come; shown as long as it lives.
+/// Progress on all histories; shown until it is dropped.
 pub(crate) struct Progress(Option<(ProgressBar, Arc<Shown>)>);
 
-/// What is drawn, and noted for that.
+/// The data that is drawn.
 struct Shown {
     histories: usize,
     began: Instant,
     under_way: Mutex<Vec<Arc<Figures>>>,
 }
 
-/// How far one history has come.
+/// Progress on one history.
 pub(crate) struct Figures {
     /// The history's position, from 0.
     at: usize,
     name: String,
     began: Instant,
-    /// Absent if another process reads.
+    /// The reader's state; absent if another process reads.
     reading: Option<Arc<Reading>>,
     ops: AtomicU64,
-    /// Whether all was read.
+    /// Whether the whole history was read.
     read: AtomicBool,
     activity: Arc<Activity>,
 }
 
-/// A history that is shown as long as this lives.
+/// A history in progress; shown until this is dropped.
 pub(crate) struct UnderWay<'p>(Option<(&'p Shown, Arc<Figures>)>);
 
 /// Locks the terminal for text that is not progress.
@@ -56,15 +56,15 @@ pub(crate) struct UnderWay<'p>(Option<(&'p Shown, Arc<Figures>)>);
 pub(crate) struct TerminalLock(Option<ProgressBar>);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A count that a panic left behind is good enough to be looked at.
+    // After a panic, the counts may be incomplete, which does no harm here.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Progress {
-    /// For so many histories; `wanted` says whether it may be shown at all.
+    /// Starts progress for this number of histories. It is never shown if `wanted` is false.
     pub(crate) fn begin(histories: usize, wanted: bool) -> Progress {
         let bar = ProgressBar::no_length();
-        // A process that is in for another one has no terminal, whatever it writes for.
+        // A child process that checks one history has no terminal.
         if !wanted || bar.is_hidden() {
             return Progress(None);
         }
@@ -108,7 +108,7 @@ impl Drop for Progress {
 }
 
 impl TerminalLock {
-    /// Writes something while no progress is drawn.
+    /// Writes text while no progress is drawn.
     pub(crate) fn write<T>(&self, what: impl FnOnce() -> T) -> T {
         match &self.0 {
             Some(bar) => bar.suspend(what),
@@ -132,7 +132,7 @@ impl Observer for UnderWay<'_> {
 }
 
 impl UnderWay<'_> {
-    /// Where a checker notes what it does.
+    /// The object in which a checker stores its current activity.
     pub(crate) fn activity(&self) -> Option<Arc<Activity>> {
         self.0.as_ref().map(|(_, figures)| Arc::clone(&figures.activity))
     }
@@ -147,7 +147,7 @@ impl Drop for UnderWay<'_> {
 }
 
 impl Shown {
-    /// What is shown now: nothing as long as the work may end soon.
+    /// The lines to show; empty at first, because the work may end soon.
     fn lines(&self) -> String {
         if self.began.elapsed() < FIRST {
             return String::new();
@@ -185,7 +185,7 @@ impl Figures {
             Some(reading) => {
                 match reading.bytes() {
                     (bytes, Some(all)) => {
-                        // A file may grow meanwhile.
+                        // The file may grow while it is read.
                         let percent = (u128::from(bytes) * 100 / u128::from(all)).min(100);
                         _ = write!(line, "reading, {percent}% of {}B", short(all));
                     }
@@ -198,12 +198,12 @@ impl Figures {
     }
 }
 
-/// So many a second.
+/// The number per second.
 fn rate(count: u64, time: Duration) -> u64 {
     (u128::from(count) * 1000 / time.as_millis().max(1)).try_into().unwrap_or(u64::MAX)
 }
 
-/// A number in few characters: `999`, `1.2k`, `12.3M`, `456.7G`. Cut, not rounded.
+/// Formats a number with few characters: `999`, `1.2k`, `12.3M`, `456.7G`. It is truncated, not rounded.
 fn short(number: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
     match UNITS.iter().find(|(size, _)| number >= *size) {
@@ -212,7 +212,7 @@ fn short(number: u64) -> String {
     }
 }
 
-/// The end of a path, which distinguishes it; nothing that could move the cursor.
+/// The end of a path, which distinguishes it from others, without characters that could move the cursor.
 fn shortened(name: &str) -> String {
     let plain = |c: char| if c.is_control() { '?' } else { c };
     let count = name.chars().count();

@@ -1,7 +1,7 @@
 //! `histcheck scale`: large histories, checked by many workers.
 //!
-//! The library `histcheck-scale` has the workers; this is the command around it. Results are written when all histories
-//! are checked, and by one process.
+//! The crate `histcheck-scale` implements the workers; this module implements the command. One process writes the
+//! results, after all histories are checked.
 
 use crate::job::Check;
 use crate::judge::input::Unmatched;
@@ -11,14 +11,14 @@ use crate::output::results::Results;
 use histcheck_scale::{Cluster, History, Job, Spill};
 use std::num::NonZeroUsize;
 
-/// Histories to be checked by many workers.
+/// The task: histories to check with many workers.
 pub(crate) struct Scale<'c> {
     pub(crate) check: Check<'c>,
-    /// Of this process.
+    /// The number of workers in this process.
     pub(crate) workers: NonZeroUsize,
     /// A limit on memory, if there is one.
     pub(crate) spill: Option<Spill>,
-    /// All processes, if there are several.
+    /// The other processes, if there are several.
     pub(crate) cluster: Option<Cluster>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn run(scale: &Scale<'_>) -> Exit {
                         None => judged.outcome,
                     }
                 }
-                // There is one for each history that can be read.
+                // There is a report for each history that can be read.
                 None => return Exit::FAILED,
             },
         };

@@ -1,6 +1,6 @@
-//! Interrupts: Ctrl-C, or a polite request to end.
+//! Interrupts: Ctrl-C, or a request to terminate.
 //!
-//! SIGHUP is left alone: it ends the program as ever, or does nothing under nohup.
+//! SIGHUP keeps its default handling: it ends the program, or is ignored under nohup.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use std::io;
 ///
 /// # Errors
 ///
-/// If the system does not let us.
+/// If the system does not allow a handler.
 #[cfg(unix)]
 pub(crate) fn on_each(mut handle: impl FnMut() + Send + 'static) -> io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
@@ -20,7 +20,7 @@ pub(crate) fn on_each(mut handle: impl FnMut() + Send + 'static) -> io::Result<(
 ///
 /// # Errors
 ///
-/// If the system does not let us.
+/// If the system does not allow a handler.
 #[cfg(not(unix))]
 pub(crate) fn on_each(handle: impl FnMut() + Send + 'static) -> io::Result<()> {
     ctrlc::set_handler(handle).map_err(io::Error::other)

@@ -1,13 +1,14 @@
-//! How many threads check histories, and how many read one: fewer where the system limits address space.
+//! The number of threads that check histories, and that read one history: fewer if address space is limited.
 
 /// Address space of the program itself, and of the main thread's stack.
 const PROGRAM_BYTES: u64 = 64 << 20;
 
-/// Address space of a worker: a stack, the part of the heap that the allocator reserves for each thread (128 MiB of
-/// which it returns half), and room for a small history.
+/// Address space of a worker: its stack, the heap that the allocator reserves for each thread (128 MiB, of which it
+/// returns half), and a small history.
 const WORKER_BYTES: u64 = 160 << 20;
 
-/// Threads that read one history, at most: the thread that orders what they read keeps up with about so many.
+/// The maximum number of threads that read one history. The thread that orders their results keeps up with about this
+/// number.
 const READERS_MAX: usize = 8;
 
 /// `jobs`, or fewer if the address space of this process is limited (`ulimit -v`): at least one.
@@ -24,7 +25,7 @@ pub(super) fn that_read(jobs: usize) -> usize {
 
 fn share(cores: usize, jobs: usize, that_fit: impl Fn(usize) -> usize) -> usize {
     let threads = (cores / jobs.max(1)).min(READERS_MAX);
-    // One that checks and one that puts ops in order are there in any case.
+    // The thread that checks and the one that orders ops are always needed.
     let fit = that_fit((threads + 2) * jobs) / jobs.max(1);
     threads.min(fit.saturating_sub(2)).max(1)
 }

@@ -1,4 +1,4 @@
-//! From the words of a command line to what is to be done.
+//! Converts a parsed command line into a task.
 
 pub(crate) mod allow;
 mod annotations;
@@ -39,7 +39,7 @@ use inputs::{inputs, is_no_option_value, read_as};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What is to be done.
+/// The task of a command line.
 pub(crate) enum Command<'c> {
     Check(Check<'c>),
     Watch(Watch<'c>),
@@ -54,10 +54,10 @@ pub(crate) enum Command<'c> {
     Validate(Validate<'c>),
     Convert(Convert),
     Gen(gen_args::Gen),
-    /// A crate for a plugin of this name.
+    /// Generate the crate of a plugin.
     NewPlugin(NewPlugin),
     Completions(clap_complete::Shell),
-    /// Manual pages: all into a directory, or the main one.
+    /// Manual pages: all into a directory, or the main one to standard output.
     Man(Option<PathBuf>),
     Models(OutputFormat),
     #[cfg(feature = "elle")]
@@ -66,7 +66,7 @@ pub(crate) enum Command<'c> {
     ConsistencyModels(OutputFormat),
 }
 
-/// Understands a command line, the program's name first.
+/// Parses a command line, which begins with the program's name.
 ///
 /// # Errors
 ///
@@ -131,7 +131,7 @@ pub(crate) fn parse<'c>(
     understood.map_err(|wrong| wrong.into_clap(meant(&mut grammar, &matches)))
 }
 
-/// Has everything after this printed with colour or without.
+/// Enables or disables colour in all later output.
 fn set_colour(matches: &ArgMatches) {
     let of = |matches: &ArgMatches| matches.try_get_one::<String>("color").ok().flatten().cloned();
     let choice = of(matches).or_else(|| matches.subcommand().and_then(|(_, matches)| of(matches)));
@@ -142,11 +142,11 @@ fn set_colour(matches: &ArgMatches) {
     }
 }
 
-/// The innermost subcommand that was named: its usage is the one to show.
+/// The innermost subcommand on the command line, whose usage an error shows.
 fn meant<'g>(grammar: &'g mut clap::Command, matches: &ArgMatches) -> &'g mut clap::Command {
     match matches.subcommand() {
         Some((name, matches)) if grammar.find_subcommand(name).is_some() => {
-            // Just seen to be there.
+            // The subcommand exists, because it was parsed.
             let inner = grammar.find_subcommand_mut(name).expect("a subcommand that was found");
             meant(inner, matches)
         }
@@ -154,7 +154,7 @@ fn meant<'g>(grammar: &'g mut clap::Command, matches: &ArgMatches) -> &'g mut cl
     }
 }
 
-/// Which other checkers know a level that this one does not, if it was asked for one.
+/// A hint at the checkers that know a requested level that this checker does not know.
 fn elsewhere(
     checker: &dyn history_core::Checker,
     options: &history_core::Options,
@@ -163,7 +163,7 @@ fn elsewhere(
     let levels = options.names("consistency-models");
     levels.iter().find_map(|level| {
         let knowing = checkers.knowing(level);
-        // Several checkers have the names of all of them.
+        // The name of a composed checker lists the names of all its checkers.
         let is_known = checker.name().split(',').any(|own| knowing.contains(&own));
         (!is_known && !knowing.is_empty()).then(|| format!("the level {level} is one of -m {}", knowing.join(", ")))
     })
@@ -172,7 +172,7 @@ fn elsewhere(
 fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -> Result<Check<'c>, UsageError> {
     let (checker, is_plugin) = checker(matches, checkers)?;
     let (mut options, mut warnings) = options(matches, &*checker, checkers)?;
-    // A checker says of options that they make no sense when it starts; better now than after the first file.
+    // A checker rejects invalid options when it starts. Starting it here reports them before any history is read.
     checker.start(&options).map_err(|error| {
         let usage = UsageError::new(error.to_string());
         match elsewhere(&*checker, &options, checkers) {
@@ -186,7 +186,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
             UsageError::new("--directory needs a path".to_owned()).tip("-d . writes to this directory".to_owned())
         );
     }
-    // Pages draw for themselves.
+    // Pages contain their own drawings.
     let (directory, pages) = match matches.try_get_one::<u64>("max-report-bytes").ok().flatten() {
         Some(bytes) => (
             None,
@@ -200,7 +200,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
     let has_pictures = directory.is_some() || pages.is_some();
     let annotations = annotations::given(matches, has_pictures, inputs.len(), &mut warnings)?;
     for spec in checker.options().iter().filter(|spec| grammar::PASSED_ON[2..].contains(&spec.name)) {
-        // A plugin that draws for itself draws nothing without this option.
+        // A plugin that draws by itself needs a value for this option.
         if directory.is_some() && options.text(spec.name).is_none() {
             options.set(spec.name, spec.default);
         }
@@ -240,7 +240,8 @@ fn keyed(matches: &ArgMatches) -> WhetherKeyed {
     }
 }
 
-/// How many histories to judge at once. One takes several threads as it is, and may take much of the memory.
+/// The number of histories checked in parallel. The default is one: each check uses several threads, and may need much
+/// memory.
 fn jobs(matches: &ArgMatches) -> usize {
     match matches.try_get_one::<u16>("jobs").ok().flatten() {
         Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
@@ -249,7 +250,7 @@ fn jobs(matches: &ArgMatches) -> usize {
     }
 }
 
-/// Histories to be judged, and a page to be written of each.
+/// The task of checking histories and writing a page on each.
 fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, UsageError> {
     child_job::end_with_server(matches);
     let inputs = inputs(matches)?.into_iter().map(Input::kept).collect();
@@ -260,7 +261,7 @@ fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, 
     Ok(job)
 }
 
-/// Histories to be judged by many workers.
+/// The task of checking histories with many workers.
 #[cfg(feature = "scale")]
 fn scale<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<crate::judge::scale::Scale<'c>, UsageError> {
     let files: Vec<OsString> = matches.get_many::<OsString>("files").into_iter().flatten().cloned().collect();
@@ -269,7 +270,7 @@ fn scale<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<crate::judg
     scale::parse(matches, check(matches, checkers, inputs)?)
 }
 
-/// One history, which is read more than once, and the file that gets what is made of it.
+/// The single history of a command that reads it more than once, and the path of the output.
 fn one_history(matches: &ArgMatches, command: &str) -> Result<(Vec<Input>, Option<OsString>), UsageError> {
     let inputs: Vec<Input> = inputs(matches)?.into_iter().map(Input::kept).collect();
     if inputs.len() > 1 {
@@ -286,13 +287,13 @@ fn one_history(matches: &ArgMatches, command: &str) -> Result<(Vec<Input>, Optio
     Ok((inputs, output.cloned()))
 }
 
-/// A history to be renamed.
+/// The task of renaming a history.
 fn anonymize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Anonymize<'c>, UsageError> {
     let (inputs, output) = one_history(matches, "anonymize")?;
     Ok(Anonymize { check: check(matches, checkers, inputs)?, output })
 }
 
-/// A history to be made smaller.
+/// The task of minimizing a history.
 fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize<'c>, UsageError> {
     if matches.get_many::<String>("model").is_some_and(|models| models.len() > 1) {
         let tip = "pass only the checker that reported the anomaly";
@@ -307,7 +308,7 @@ fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize
     })
 }
 
-/// What to search in the logs of nodes.
+/// The pattern to search for in the logs of nodes.
 fn node_logs(matches: &ArgMatches) -> Result<Option<NodeLogs>, UsageError> {
     let pattern = matches.try_get_one::<String>("log-file-pattern").ok().flatten();
     let file = matches.try_get_one::<OsString>("log-file").ok().flatten();
@@ -317,7 +318,7 @@ fn node_logs(matches: &ArgMatches) -> Result<Option<NodeLogs>, UsageError> {
     }
 }
 
-/// What a history may take.
+/// The limits for a history.
 fn limits(matches: &ArgMatches) -> Limits {
     let timeout = matches.try_get_one::<std::time::Duration>("timeout").ok().flatten().copied();
     Limits { timeout, bytes_max: matches.try_get_one::<u64>("max-memory").ok().flatten().copied() }
@@ -344,7 +345,7 @@ fn new_plugin(matches: &ArgMatches, checkers: &Registry) -> Result<NewPlugin, Us
     Ok(NewPlugin { name, from })
 }
 
-/// How large pictures may be, and a warning if there will be none.
+/// The maximum size of pictures, and a warning if no pictures will be written.
 fn drawing(matches: &ArgMatches, has_directory: bool, warnings: &mut Vec<String>) -> histcheck_draw::Limits {
     let mut limits = histcheck_draw::Limits::default();
     let all = [
@@ -361,7 +362,7 @@ fn drawing(matches: &ArgMatches, has_directory: bool, warnings: &mut Vec<String>
     limits
 }
 
-/// How to write pictures, and a warning if there will be none to write.
+/// The format of pictures, and a warning if no pictures will be written.
 fn plots(matches: &ArgMatches, has_directory: bool, warnings: &mut Vec<String>) -> PlotFormat {
     let given = matches.try_get_one::<String>("plot-format").ok().flatten();
     let Some(format) = given else { return PlotFormat::Svg };
@@ -416,7 +417,7 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
     }
     let name = listen.map(OsString::from).or(file.cloned()).unwrap_or_else(|| "-".into());
     let mut check = check(matches, checkers, vec![Input::new(name).read_as(read_as(matches))])?;
-    // Whoever waits for a violation wants to see it, and what is watched comes in order, whatever clocks say.
+    // A watch prints the violation that it finds, and its ops are in order, independently of clocks.
     check.verbose = true;
     check.is_live = true;
     let setup = &mut check.setup;

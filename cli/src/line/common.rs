@@ -29,7 +29,7 @@ pub(crate) fn files() -> Arg {
         .help("History files, directories of histories (such as Jepsen's store), or - for standard input")
 }
 
-/// `--serve`, with an address behind it or without, and how long it stays, where there is a server.
+/// `--serve`, with or without an address, and how long the server runs, in programs that include the server.
 pub(crate) fn serve() -> impl Iterator<Item = Arg> {
     let stays = || {
         let help = "Keep serving the page of --serve after the end, until an interrupt (Ctrl-C)";
@@ -56,25 +56,25 @@ fn serve_at() -> Arg {
         .help("Show the current run in the browser [default ADDRESS: 127.0.0.1:8090]")
 }
 
-/// Where a page was asked for.
+/// The address of the page, if one was requested.
 pub(crate) fn served(matches: &ArgMatches) -> Option<PageAt> {
-    // A program without the server has no such options.
+    // A program without the server does not have these options.
     let listen = *matches.try_get_one("serve").ok().flatten()?;
     let stays = matches.try_get_one("keep-serving").ok().flatten().copied().unwrap_or(false);
     Some(PageAt { listen, stays })
 }
 
-/// An address to listen at.
+/// Parses an address to listen on.
 ///
 /// # Errors
 ///
-/// What was expected.
+/// The expected form.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
     let expected = || format!("expected an address and a port, such as 127.0.0.1:8090 or [::1]:0, found {text}");
     text.replacen("localhost:", "127.0.0.1:", 1).parse().map_err(|_| expected())
 }
 
-/// What a history may take.
+/// The limits for a history.
 pub(crate) fn limits() -> [Arg; 3] {
     let jobs = Arg::new("jobs")
         .short('j')
@@ -96,7 +96,7 @@ pub(crate) fn limits() -> [Arg; 3] {
     ]
 }
 
-/// What a watch may take.
+/// The limits for a watch.
 pub(crate) fn watch_limits() -> [Arg; 2] {
     [
         timeout(
@@ -108,7 +108,7 @@ pub(crate) fn watch_limits() -> [Arg; 2] {
     ]
 }
 
-/// What a watch keeps for the next one.
+/// The options of checkpoints.
 pub(crate) fn checkpoints() -> [Arg; 3] {
     let of = |name: &'static str, value_name: &'static str| Arg::new(name).long(name).value_name(value_name);
     [
@@ -140,7 +140,7 @@ fn max_memory(help: &'static str) -> Arg {
     arg.allow_negative_numbers(true).help(help)
 }
 
-/// `--color`, of whatever prints for people.
+/// `--color`, for commands that print for people.
 pub(crate) fn color() -> Arg {
     Arg::new("color")
         .long("color")
@@ -150,7 +150,7 @@ pub(crate) fn color() -> Arg {
         .help("Print with colour [default: auto: on a terminal, unless NO_COLOR is set]")
 }
 
-/// `--output` of what judges histories.
+/// `--output`, for commands that check histories.
 pub(crate) fn results(help: &'static str) -> Arg {
     Arg::new("output")
         .long("output")
@@ -160,7 +160,7 @@ pub(crate) fn results(help: &'static str) -> Arg {
         .help(help)
 }
 
-/// Takes a format, or a format and a file.
+/// Parses a format, or a format and a file.
 #[derive(Clone)]
 struct OutputParser;
 
@@ -174,7 +174,7 @@ impl TypedValueParser for OutputParser {
     fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
         let text = value.to_string_lossy();
         let (name, file) = text.split_once('=').map_or((&*text, None), |(name, file)| (name, Some(file)));
-        // The error is that of a list of names.
+        // The error is that of an unknown name in a list.
         PossibleValuesParser::new(OutputParser::FORMATS).parse_ref(command, arg, OsStr::new(name))?;
         if file == Some("") || value.to_str().is_none() {
             let message = format!("--output {name}= needs the name of a file, in UTF-8");

@@ -1,22 +1,23 @@
-//! The options of elle-cli: all are accepted, and those that a checker here has no use for say so.
+//! The options of elle-cli: all are accepted. Those without an effect on the checker give a warning.
 
 use histcheck_front::options::CONSISTENCY_LEVELS;
 use history_core::OptionKind;
 
-/// An option that elle-cli has for some of its checkers.
+/// An option of elle-cli for some of its checkers.
 pub(crate) struct Known {
     pub(crate) name: &'static str,
     pub(crate) short: Option<char>,
     pub(crate) kind: OptionKind,
     pub(crate) value_name: &'static str,
-    /// Why a checker that does not take it does well without.
+    /// The reason why a checker without this option does not need it.
     pub(crate) why_not: &'static str,
 }
 
 const FOR_TRANSACTIONS: &str = "it is for checkers of transactions";
 const FOR_BANK: &str = "it is for the bank workload";
 
-/// In the order of elle-cli's help. General ones (-m, -f, -v, -d, -p) are not here: they belong to no checker.
+/// The options in the order of elle-cli's help. General options (-m, -f, -v, -d, -p) are not listed: they belong to no
+/// checker.
 pub(crate) const KNOWN: &[Known] = &[
     known(CONSISTENCY_LEVELS, Some('c'), OptionKind::Names, "LEVELS", FOR_TRANSACTIONS),
     known("anomalies", Some('a'), OptionKind::Names, "ANOMALIES", FOR_TRANSACTIONS),
@@ -50,12 +51,12 @@ const fn known(
     Known { name, short, kind, value_name, why_not }
 }
 
-/// elle-cli's option of this name.
+/// The option of elle-cli with this name.
 pub(crate) fn find(name: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.name == name)
 }
 
-/// A paragraph on the options of elle-cli that are not among `names`, for whoever looks for them in the help.
+/// A help paragraph on the options of elle-cli that are not among `names`.
 pub(crate) fn paragraph(names: &[&str]) -> String {
     let missing = KNOWN.iter().filter(|known| !names.contains(&known.name));
     let listed: Vec<String> = missing

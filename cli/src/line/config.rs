@@ -1,8 +1,8 @@
-//! `histcheck.toml`: options in profiles, for those who check the same things again and again.
+//! `histcheck.toml`: profiles of options, for repeated checks.
 //!
-//! A profile is a table of options by their long names. The profile `default` always applies, another one on top of it,
-//! and the command line on top of both. What runs code of others (plugins) is only taken from a file that the command
-//! line names: a directory that someone else made must not run anything when it is entered.
+//! A profile is a table of options by their long names. The profile `default` always applies; another profile overrides
+//! it, and the command line overrides both. Options that run other programs' code (plugins) are only accepted from a
+//! file that the command line names: otherwise, a directory from someone else could run code.
 
 use crate::judge::child_job::ONLY_WHILE;
 use crate::line::usage::UsageError;
@@ -13,17 +13,17 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// The file in the current directory.
+/// The name of the file in the current directory.
 const FILE: &str = "histcheck.toml";
 const CONFIG: &str = "config";
 const PROFILE: &str = "profile";
 const DEFAULT: &str = "default";
 const OUTPUT: &str = "output";
-/// Options that run code of others.
+/// Options that load code of others.
 const RUNS_CODE: [&str; 3] = ["plugin", "plugin-dir", "trust"];
-/// Options of which each value is a word of its own; the values of others are joined by commas.
+/// Options that are passed once per value. The values of other options are joined by commas.
 const REPEATED: [&str; 4] = [OUTPUT, "plugin", "plugin-dir", "allow-anomalies"];
-/// Options without which each history has the same verdict, and the program the same exit code.
+/// Options that change neither the verdict on a history nor the exit code.
 const ABOUT_OUTPUT: [&str; 11] = [
     "annotations",
     "color",
@@ -37,18 +37,18 @@ const ABOUT_OUTPUT: [&str; 11] = [
     "quiet",
     "verbose",
 ];
-/// Of these, those that need no checker, so that only what changes how a history is read matters to them.
+/// Commands that use no checker, so only options about reading affect them.
 const WITHOUT_CHECKER: [&str; 2] = ["convert", "validate"];
 const ABOUT_READING: [&str; 7] =
     ["accept-torn", "clients", "clock-error", "first-value", "format", "not-clients", "time-unit"];
-/// Commands that write something other than verdicts.
+/// Commands whose output contains no verdicts.
 const WITHOUT_VERDICT: [&str; 4] = ["anonymize", "convert", "minimize", "validate"];
 
 /// The options of a profile.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
     path: PathBuf,
-    /// By their long names, the words of each.
+    /// The words of each option, by its long name.
     options: BTreeMap<String, Vec<OsString>>,
 }
 
@@ -70,21 +70,22 @@ pub(crate) fn options() -> [Arg; 2] {
     ]
 }
 
-/// A command line with the options of a profile.
+/// A command line, with the options of a profile added.
 pub(crate) struct Completed {
     pub(crate) words: Vec<OsString>,
-    /// What the user should know of options that were left out.
+    /// A warning about options that were omitted.
     pub(crate) warning: Option<String>,
 }
 
 impl Config {
-    /// What the words of a command line ask for, without the grammar: plugins are part of that, and may be named here.
+    /// Reads the profile that a command line selects, without the grammar: the profile may name plugins, which extend
+    /// the grammar.
     ///
     /// # Errors
     ///
-    /// If there is no such file or profile, or it is not one.
+    /// If the file or profile does not exist, or is invalid.
     pub(crate) fn read(words: &[OsString]) -> Result<Config, UsageError> {
-        // A server says all options of its checks itself; the profile of the directory that it was started in is about
+        // A server passes all options of its checks itself. A profile in the directory where it was started is for
         // other histories.
         if value_of(words, ONLY_WHILE).is_some() {
             return Ok(Config::default());
@@ -145,19 +146,19 @@ impl Config {
         Ok(Config { path: path.to_owned(), options })
     }
 
-    /// The words of a command line with those that say which plugins to load, and within which limits.
+    /// The command line with the profile's options for loading plugins, and their limits.
     pub(crate) fn with_plugins(&self, words: &[OsString]) -> Vec<OsString> {
         const OF_PLUGINS: [&str; 6] = ["plugin", "plugin-dir", "trust", "debug", "timeout", "max-memory"];
         let added = OF_PLUGINS.iter().filter_map(|name| self.options.get(*name)).flatten().cloned();
         insert(words, added)
     }
 
-    /// The words of a command line with all options of the profile that it does not give, of those that its command
-    /// takes. Options that it does not take are left out if no verdict depends on them.
+    /// The command line with all options of the profile that it does not give itself, as far as its command accepts
+    /// them. An option that the command does not accept is omitted if no verdict depends on it.
     ///
     /// # Errors
     ///
-    /// If an option is none of any command, or one that the command does not take and a verdict may depend on.
+    /// If an option is unknown, or the command does not accept it and a verdict may depend on it.
     pub(crate) fn with_all(
         &self,
         words: &[OsString],
@@ -175,7 +176,7 @@ impl Config {
         }
         let (mut added, mut left_out) = (Vec::new(), Vec::new());
         for (name, words) in &self.options {
-            // Its formats are those of verdicts.
+            // The profile's formats are formats of verdicts.
             if name == OUTPUT && WITHOUT_VERDICT.contains(&command.get_name()) {
                 continue;
             }
@@ -206,11 +207,11 @@ impl Config {
         Ok(Some(Completed { words: insert(words, added), warning }))
     }
 
-    /// A warning that a command leaves out these options, if there are any.
+    /// A warning that a command omits these options, if there are any.
     ///
     /// # Errors
     ///
-    /// If the command says a verdict.
+    /// If the output of the command contains verdicts.
     fn left_out(&self, command: &str, names: &[&str]) -> Result<Option<String>, UsageError> {
         if names.is_empty() {
             return Ok(None);
@@ -224,7 +225,7 @@ impl Config {
     }
 }
 
-/// Puts options before those of the user: behind the program, and behind the command if there is one.
+/// Inserts options before those of the user: after the program's name, and after the command if there is one.
 fn insert(words: &[OsString], added: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let is_command = words.get(1).is_some_and(|word| !word.as_encoded_bytes().starts_with(b"-"));
     let mut words = words.to_vec();
@@ -233,7 +234,7 @@ fn insert(words: &[OsString], added: impl IntoIterator<Item = OsString>) -> Vec<
     words
 }
 
-/// The words of an option; none if it is switched off.
+/// The words of an option; empty if it is switched off.
 fn words_of(name: &str, value: &Value) -> Result<Vec<OsString>, String> {
     let text = |value: &Value| match value {
         Value::String(text) => Ok(text.clone()),

@@ -1,4 +1,4 @@
-//! The options of `histcheck gen`: what is to be simulated, and where the history goes.
+//! The options of `histcheck gen`: the simulation, and the destination of the history.
 
 pub(crate) mod gen_objects;
 pub(crate) mod gen_parts;
@@ -16,15 +16,15 @@ use record_simulate::{
 };
 use std::path::{Path, PathBuf};
 
-/// A history to be made.
+/// The task: a history to generate.
 pub(crate) struct Gen {
     pub(crate) parameters: Parameters,
     pub(crate) format: Format,
-    /// Standard output if there is none.
+    /// The path of the output; standard output if absent.
     pub(crate) out: Option<PathBuf>,
 }
 
-/// What is to be simulated.
+/// The parameters of the simulation.
 pub(crate) enum Parameters {
     ListAppend(ListAppend),
     RwRegister(RwRegister),
@@ -66,7 +66,7 @@ pub(crate) fn command() -> Command {
         .subcommands(Object::ALL.map(gen_objects::command))
 }
 
-/// What the options mean, and the bugs, a line each.
+/// The part of the help after the options: the meaning of the options, and the bugs, one per line.
 fn after(workload: &str, bugs: impl IntoIterator<Item = Bug>) -> String {
     let (mut names, mut levels) = (Vec::new(), Vec::new());
     for bug in bugs {
@@ -87,7 +87,7 @@ fn workload<W: Workload>(about: &'static str) -> Command {
         .args(destination())
 }
 
-/// What clients ask for. What Elle calls otherwise can be said as there.
+/// Options for the operations of clients. Options with another name in Elle accept that name, too.
 fn load<W>(d: &Transactions<W>) -> [Arg; 11] {
     [
         number("txns", "N", d.txns, "Number of transactions"),
@@ -122,7 +122,7 @@ fn load<W>(d: &Transactions<W>) -> [Arg; 11] {
     ]
 }
 
-/// What goes wrong.
+/// Options for faults.
 fn mishaps<W>(d: &Transactions<W>) -> [Arg; 6] {
     [
         share("fail-rate", d.fail_rate, "Share of transactions that fail, from 0 to 1"),
@@ -140,16 +140,16 @@ fn mishaps<W>(d: &Transactions<W>) -> [Arg; 6] {
     ]
 }
 
-/// The bugs of all workloads, and the levels of isolation that some are: a bug of another workload is distinguished
-/// from an unknown one later.
+/// The bugs of all workloads, and the isolation levels that some have as a bug. With this list, a bug of another
+/// workload is distinguished from an unknown one later.
 fn bugs() -> Vec<PossibleValue> {
     let named = |bug: Bug| PossibleValue::new(bug.name());
     Bug::ALL.into_iter().map(|bug| bug.level().map_or(named(bug), |level| named(bug).alias(level))).collect()
 }
 
-/// Understands what follows `gen`.
+/// Parses the words after `gen`.
 pub(crate) fn parse(matches: &ArgMatches) -> Result<Gen, UsageError> {
-    // Clap has seen that one was named.
+    // clap requires a subcommand.
     let (name, matches) = matches.subcommand().unwrap_or((OverLists::NAME, matches));
     let out = matches.get_one::<PathBuf>("out").cloned();
     let format = match matches.get_one::<String>("format") {
@@ -164,7 +164,7 @@ pub(crate) fn parse(matches: &ArgMatches) -> Result<Gen, UsageError> {
             Err(_) => Parameters::ListAppend(parameters(matches)),
         },
     };
-    // The ranges are the simulator's to know.
+    // The simulator checks the ranges of its parameters.
     parameters.validate().map_err(|error| wrong(&error))?;
     Ok(Gen { parameters, format, out })
 }
@@ -198,7 +198,7 @@ fn parameters<W: Workload>(matches: &ArgMatches) -> Transactions<W> {
     }
 }
 
-/// Both ends of a range. An end that was not given makes room for the other.
+/// The two ends of a range. If only one end was given, the default of the other end is adjusted to it.
 fn range(matches: &ArgMatches, min: &str, max: &str) -> (u32, u32) {
     let end = |name: &str| matches.get_one(name).copied().unwrap_or(1);
     let given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
@@ -206,7 +206,7 @@ fn range(matches: &ArgMatches, min: &str, max: &str) -> (u32, u32) {
         (low, high) if low <= high => (low, high),
         (low, _) if given(min) && !given(max) => (low, low),
         (_, high) if given(max) && !given(min) => (high, high),
-        // Refused later.
+        // An empty range is rejected later.
         both => both,
     }
 }
@@ -215,12 +215,12 @@ fn wrong(error: &ParameterError) -> UsageError {
     UsageError::new(format!("--{}: {}", error.parameter.replace('_', "-"), error.message))
 }
 
-/// The format that a file's name asks for; EDN if it does not.
+/// The format for a file's extension; EDN by default.
 fn format_of(path: &Path) -> Format {
     extension_of(path).and_then(|extension| extension.parse().ok()).unwrap_or(Format::Edn)
 }
 
-/// The end of a file's name, before what says how it is compressed.
+/// The extension of a file's name, before an extension for compression.
 pub(crate) fn extension_of(path: &Path) -> Option<&str> {
     let packed = path.extension().is_some_and(|extension| extension == "gz" || extension == "zst");
     let name = if packed { path.file_stem().map(Path::new) } else { Some(path) };

@@ -1,4 +1,4 @@
-//! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
+//! The command line's grammar: histcheck's own options, and those of the registered checkers.
 
 use crate::convert::Target;
 #[cfg(all(unix, feature = "live"))]
@@ -13,14 +13,14 @@ use histcheck_front::Registry;
 use history_core::{OptionKind, OptionSpec};
 use std::ffi::OsString;
 
-/// An option that one or more checkers take.
+/// An option that at least one checker accepts.
 pub(crate) struct Taken<'a> {
     pub(crate) spec: &'a OptionSpec,
     /// The names of those checkers.
     pub(crate) by: Vec<&'a str>,
 }
 
-/// The options of all checkers, each once, in the order in which they first come up.
+/// The options of all checkers, each once, in order of first occurrence.
 pub(crate) fn taken<'a>(checkers: &'a Registry) -> Vec<Taken<'a>> {
     let mut all: Vec<Taken<'a>> = Vec::new();
     for checker in checkers.iter() {
@@ -62,7 +62,7 @@ pub(crate) fn command(checkers: &Registry) -> Command {
     command.after_long_help(help::AFTER_LONG.to_owned() + &compat::paragraph(&names))
 }
 
-/// A command that takes the options of all checkers as well.
+/// A command with the options of all checkers added.
 fn with_options_of(checkers: &Registry, mut command: Command) -> Command {
     command = command.next_help_heading("Options of checkers");
     let taken = taken(checkers);
@@ -78,13 +78,13 @@ fn with_options_of(checkers: &Registry, mut command: Command) -> Command {
     command
 }
 
-/// Options of the command line itself that also go to the checkers that declare them: older plugins draw for
+/// Options of the command line that are also passed to the checkers that declare them: older plugins draw pictures by
 /// themselves.
 pub(crate) const PASSED_ON: [&str; 4] = ["directory", "plot-format", MAX_PLOT_BYTES, MAX_TIMELINE_BYTES];
 pub(crate) const MAX_PLOT_BYTES: &str = "max-plot-bytes";
 pub(crate) const MAX_TIMELINE_BYTES: &str = "max-timeline-bytes";
 
-/// The options that the command line itself has, so that no checker can; with those of a history that is watched.
+/// The names of the command line's own options, including those for watching, which no checker may use.
 pub(crate) fn own_names() -> Vec<String> {
     let own = command(&Registry::default());
     let others = ["watch", "live"].into_iter().filter_map(|name| own.find_subcommand(name));
@@ -93,7 +93,8 @@ pub(crate) fn own_names() -> Vec<String> {
     names.chain(["help", "version"]).map(str::to_owned).collect()
 }
 
-/// What loads plugins. It was looked at before this grammar was made, for it depends on the plugins' options.
+/// The options for loading plugins. They were evaluated before this grammar was built, because it depends on the
+/// plugins.
 fn plugin_options() -> [Arg; 4] {
     let path = |name: &'static str, value: &'static str| {
         Arg::new(name).long(name).value_name(value).action(ArgAction::Append).value_parser(value_parser!(OsString))
@@ -175,7 +176,7 @@ fn own_options(checkers: &Registry) -> [Arg; 13] {
     ]
 }
 
-/// A number of bytes; zero is no picture at all.
+/// An option that is a number of bytes; zero disables pictures.
 fn bytes(name: &'static str) -> Arg {
     let arg = Arg::new(name).long(name).value_name("SIZE").hide_short_help(true);
     arg.allow_negative_numbers(true).value_parser(|text: &str| if text == "0" { Ok(0) } else { units::size(text) })
@@ -190,7 +191,7 @@ fn output(help: &'static str) -> Arg {
         .help(help)
 }
 
-/// Watching takes what judging does, but for one history.
+/// `watch` has the options for checking, but takes one history.
 fn watch(checkers: &Registry) -> Command {
     let [files, own @ ..] = own_options(checkers);
     let command = Command::new("watch")
@@ -227,7 +228,7 @@ fn watch(checkers: &Registry) -> Command {
     with_options_of(checkers, command)
 }
 
-/// Writing pages takes what judging does.
+/// `report` has the options for checking.
 fn report(checkers: &Registry) -> Command {
     let command = Command::new("report")
         .about("Check histories and write an HTML report for each")
@@ -260,7 +261,7 @@ fn report(checkers: &Registry) -> Command {
     with_options_of(checkers, command)
 }
 
-/// What is made of one history takes what judging it does, but for what is about its output.
+/// A command that produces one output from one history: the options for checking, without those for its output.
 fn of_one(checkers: &Registry, command: Command, out: &'static str, more: Vec<Arg>) -> Command {
     let [files, own @ ..] = own_options(checkers);
     let command = command
@@ -278,7 +279,7 @@ fn of_one(checkers: &Registry, command: Command, out: &'static str, more: Vec<Ar
         .args(more)
         .args(config::options())
         .args(plugin_options());
-    // Here -o is what it is elsewhere, and elle-cli has no such command.
+    // In these commands -o is the output file; elle-cli has no such commands.
     let is_taken = |arg: &Arg| arg.get_short() == Some('o') && arg.get_id() != "out";
     with_options_of(checkers, command).mut_args(|arg| if is_taken(&arg) { arg.short(None) } else { arg })
 }
@@ -316,14 +317,14 @@ fn anonymize(checkers: &Registry) -> Command {
     of_one(checkers, command, out, Vec::new())
 }
 
-/// A run takes of what judging does what fits a history that it records itself.
+/// `live` has the options for checking that apply to a history that it records itself.
 #[cfg(all(unix, feature = "live"))]
 fn live(checkers: &Registry) -> Command {
     let command = live_grammar::command(own_options(checkers).into_iter()).args(plugin_options());
     with_options_of(checkers, command)
 }
 
-/// Many workers take what judging does, but for files beside the results.
+/// `scale` has the options for checking, without those for files beside the results.
 #[cfg(feature = "scale")]
 fn scale(checkers: &Registry) -> Command {
     let command = crate::line::args::scale::command(own_options(checkers).into_iter());
@@ -379,7 +380,7 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
     .collect()
 }
 
-/// Writing a history in another format.
+/// The command that writes a history in another format.
 fn convert() -> Command {
     let names = Target::ALL.map(|target| PossibleValue::new(target.name()));
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
@@ -422,7 +423,7 @@ fn convert() -> Command {
         .args(config::options())
 }
 
-/// Making plugins.
+/// The command that generates plugins.
 fn plugin_command() -> Command {
     let new = Command::new("new")
         .about("Create a crate for a checker plugin, with an example checker, tests and a README")
@@ -442,7 +443,7 @@ fn plugin_command() -> Command {
         .arg_required_else_help(true)
 }
 
-/// An option as the command line takes it; elle-cli's keep their short forms.
+/// A checker's option on the command line. Options of elle-cli keep their short forms.
 fn option(name: &'static str, kind: OptionKind, value_name: &'static str) -> Arg {
     let arg = Arg::new(name).long(name).value_name(value_name);
     let arg = match compat::find(name).and_then(|known| known.short) {
@@ -453,7 +454,7 @@ fn option(name: &'static str, kind: OptionKind, value_name: &'static str) -> Arg
         OptionKind::Flag => arg.action(ArgAction::SetTrue),
         OptionKind::Integer => arg.allow_negative_numbers(true).value_parser(value_parser!(i64)),
         OptionKind::Names => arg.action(ArgAction::Append),
-        // Such as the value of a register.
+        // The value may be negative, such as the value of a register.
         _ => arg.allow_negative_numbers(true),
     }
 }
@@ -463,7 +464,7 @@ fn help_of(spec: &OptionSpec, by: &[&str]) -> String {
     format!("{} ({}){default}", spec.help.trim_end_matches('.'), some(by))
 }
 
-/// Names in a line of help: all, or the first of many.
+/// Names in a line of help: all, or the first few of many.
 fn some(names: &[&str]) -> String {
     const SHOWN: usize = 4;
     match names.split_at_checked(SHOWN) {

@@ -187,7 +187,7 @@ Output format: a line per file (text), a full report as one JSON object or EDN m
 all files (junit, sarif, markdown), or workflow commands for GitHub Actions (github). With =FILE, write to this file; may be given \
 several times [default: text]";
 
-/// WORKLOAD, LEVELS and BUGS represent what the command fills in.
+/// WORKLOAD, LEVELS and BUGS are placeholders that the command replaces.
 pub(crate) const GEN: &str = "\
 Equal arguments give equal histories, byte for byte. A bug changes what the store does; a short history may still be \
 valid. If only one end of a range is given, the other end adapts to it.
@@ -209,14 +209,14 @@ LEVELS
 Bugs:
 BUGS";
 
-/// Before what is said of transactions, where it is not said of one workload.
+/// The paragraph before the options for transactions, if the help is not for one workload.
 pub(crate) const GEN_ALL: &str = "\
 Workloads are transactions (list-append and rw-register), logs (kafka), or operations on single objects. The rest of this text is about \
 transactions; `histcheck gen WORKLOAD --help` lists the options and bugs of each workload.
 
 ";
 
-/// BUGS stands for what the command fills in.
+/// BUGS is a placeholder that the command replaces.
 pub(crate) const GEN_LOGS: &str = "\
 Clients assign all logs to themselves, send messages to them and poll them; at the end they poll all remaining messages. Without a bug, every \
 message is polled once by each client, in order. Equal arguments give equal histories, byte for byte. A bug changes what the store \
@@ -231,7 +231,7 @@ Examples:
 Bugs:
 BUGS";
 
-/// WORKLOAD, BUGS and BUG represent what the command fills in.
+/// WORKLOAD, BUGS and BUG are placeholders that the command replaces.
 pub(crate) const GEN_OBJECT: &str = "\
 Without a bug, every operation takes effect at one instant between its invocation and its completion, so the history is \
 linearizable. Equal arguments give equal histories, byte for byte. A bug changes what the object does; a short history \

@@ -80,7 +80,7 @@ pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
         .subcommand(worker())
 }
 
-/// What serves clients on another machine.
+/// The command that serves clients or a node on another machine.
 fn worker() -> Command {
     Command::new("worker")
         .about("Serve the clients of a run on another machine")
@@ -101,11 +101,11 @@ fn worker() -> Command {
                 .last(true)
                 .help("Command of each client, run by sh -c"),
         )
-        // What a run starts at the other end of ssh, with the directory that is the worker's own.
+        // A run uses this option when it starts a worker over ssh, with the worker's directory.
         .arg(Arg::new("stdio").long("stdio").value_name("DIR").hide(true).conflicts_with_all(["listen", "client"]))
 }
 
-/// Which store to start.
+/// Options that select the store.
 fn stores() -> Vec<Arg> {
     let named =
         KINDS.iter().filter(|kind| kind.command.is_none()).map(|kind| PossibleValue::new(kind.name).help(kind.summary));
@@ -134,7 +134,7 @@ fn stores() -> Vec<Arg> {
     args
 }
 
-/// How it is driven.
+/// Options for the workload.
 fn drive() -> Vec<Arg> {
     let workloads = Workload::ALL.iter().map(|workload| PossibleValue::new(workload.name).help(workload.summary));
     let value = |name: &'static str, value: &'static str, help: &'static str| {
@@ -184,7 +184,7 @@ all nodes (hub) [default: sticky]",
     ]
 }
 
-/// What is done to it.
+/// Options for faults.
 fn faults() -> Vec<Arg> {
     vec![
         Arg::new("faults").long("faults").value_name("NAMES").value_delimiter(',').help(
@@ -204,7 +204,7 @@ fn faults() -> Vec<Arg> {
     ]
 }
 
-/// The options of all stores, each once.
+/// The options of all stores, without duplicates.
 fn options_of_stores() -> Vec<Arg> {
     let mut all: Vec<(&StoreOption, Vec<&str>)> = Vec::new();
     for kind in KINDS {
@@ -223,7 +223,7 @@ fn options_of_stores() -> Vec<Arg> {
     all.into_iter().map(arg).collect()
 }
 
-/// The hidden option that `--replay` becomes.
+/// The hidden option that replaces `--replay`.
 fn hidden() -> Arg {
     Arg::new("steps").long("steps").value_name("DIR").hide(true).value_parser(value_parser!(OsString))
 }

@@ -1,4 +1,4 @@
-//! `histcheck man`: manual pages, made of the same texts as the help.
+//! `histcheck man`: manual pages, generated from the texts of the help.
 
 use crate::line::common;
 use crate::output::diagnose;
@@ -37,9 +37,9 @@ pub(crate) fn run(directory: Option<&Path>, mut command: Command) -> Exit {
     Exit::OK
 }
 
-/// Columns of a line that is not filled: a terminal of eighty has some margin.
+/// The width of lines that are not filled, which leaves some margin on a terminal of 80 columns.
 const WIDTH: usize = 73;
-/// Longer lines are paragraphs.
+/// Lines that are at least this long are paragraphs.
 const PARAGRAPH_MIN: usize = 100;
 
 struct Page {
@@ -47,7 +47,7 @@ struct Page {
     text: Vec<u8>,
 }
 
-/// The command without `help`, whose pages would say what the others say.
+/// The command without its `help` subcommand, whose pages would repeat the others.
 fn without_help(command: Command) -> Command {
     command.mut_subcommands(|command| match command.get_name() {
         "help" => command.hide(true),
@@ -60,7 +60,7 @@ fn collect(command: &Command, pages: &mut Vec<Page>) -> io::Result<()> {
     command.get_subcommands().filter(|command| !command.is_hide_set()).try_for_each(|command| collect(command, pages))
 }
 
-/// An option with its values in one line, unless there is something to say of each.
+/// An option with its values in one line, unless a value has a description.
 fn inline(arg: Arg) -> Arg {
     let values: Vec<PossibleValue> =
         arg.get_possible_values().into_iter().filter(|value| !value.is_hide_set()).collect();
@@ -73,7 +73,7 @@ fn inline(arg: Arg) -> Arg {
 }
 
 fn page(command: &Command) -> io::Result<Page> {
-    // `clap_mangen` fills lines, which would make paragraphs of examples and tables.
+    // `clap_mangen` fills lines, which would turn examples and tables into paragraphs.
     let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
     let version = env!("CARGO_PKG_VERSION");
     let man = Man::new(command.clone().mut_args(inline)).source(format!("histcheck {version}")).manual("histcheck");
@@ -94,7 +94,7 @@ fn page(command: &Command) -> io::Result<Page> {
         for line in after.lines() {
             let indent = &line[..line.len() - line.trim_start().len()];
             let options = textwrap::Options::new(WIDTH).initial_indent(indent).subsequent_indent(indent);
-            // Commands stay on one line, paragraphs do not.
+            // Commands stay on one line; paragraphs are wrapped.
             let is_paragraph = line.len() > PARAGRAPH_MIN;
             let parts = if is_paragraph { textwrap::wrap(line.trim_start(), options) } else { vec![line.into()] };
             for part in parts {

@@ -1,4 +1,4 @@
-//! The command line: its grammar, what its words mean, and the checkers that it can name.
+//! The command line: its grammar, the meaning of its words, and the checkers that it can name.
 
 pub(crate) mod args;
 pub(crate) mod common;

@@ -1,10 +1,9 @@
-//! Loads plugins before the command line is understood, for their options are part of its grammar.
+//! Loads plugins before the command line is parsed, because their options are part of the grammar.
 //!
-//! Each is loaded in a process of its own first ([`crate::line::plugins::probe`]); and only there if histories are
-//! judged so, too.
+//! Each plugin is first loaded in a separate process ([`crate::line::plugins::probe`]). If histories are checked in
+//! separate processes, it is loaded only there.
 //!
-//! Loaded is what the command line names, what `HISTCHECK_PLUGINS` names, and what is in the user's own directory for
-//! them.
+//! Plugins come from the command line, from the variable `HISTCHECK_PLUGINS`, and from the user's plugin directory.
 
 pub(crate) mod probe;
 
@@ -24,25 +23,26 @@ use std::path::{Path, PathBuf};
 /// Libraries and directories of them, separated as in `PATH`.
 const VARIABLE: &str = "HISTCHECK_PLUGINS";
 
-/// What a command line says of plugins.
+/// The parts of a command line that concern plugins.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Asked {
     libraries: Vec<PathBuf>,
     directories: Vec<PathBuf>,
     trust: Trust,
     debug: bool,
-    /// Whether another process of this program has reported all that cannot be loaded.
+    /// Whether the parent process already reported all plugins that cannot be loaded.
     is_reported: bool,
-    /// Whether the command has no use for checkers.
+    /// Whether the command uses no checkers.
     needless: bool,
-    /// Libraries that another process of this program has found not to be loaded.
+    /// Libraries that the parent process could not load.
     without: Vec<PathBuf>,
-    /// What a history may take, and so a plugin to be loaded. Under limits other processes judge.
+    /// The limits for a history, which also apply to loading a plugin. If there are limits, other processes check
+    /// histories.
     limits: Limits,
 }
 
-/// Adds the plugins' checkers. A plugin that cannot be loaded is reported and left out; `FAILED` says so, unless it is
-/// one of the user's own directory.
+/// Adds the plugins' checkers. A plugin that cannot be loaded is reported and skipped. The result is `FAILED` then,
+/// except for a plugin in the user's own directory.
 pub(crate) fn load(checkers: &mut Registry, words: impl IntoIterator<Item = OsString>) -> Exit {
     let asked = asked(words);
     if asked.needless {
@@ -69,26 +69,26 @@ pub(crate) fn load(checkers: &mut Registry, words: impl IntoIterator<Item = OsSt
         if path.is_dir() { loader.directory(&path) } else { loader.library(&path) }
     }
     if let Some(own) = host::data_directory().filter(|own| own.is_dir()) {
-        // Nobody named these now: what is wrong with them must not keep others from being used.
+        // The command line does not name these plugins, so an error in them must not prevent the use of others.
         loader.by_name = false;
         loader.directory(&own);
     }
     loader.exit
 }
 
-/// What the words ask for, without the grammar: it is not known yet.
+/// Finds the options for plugins without the grammar, which does not exist yet.
 fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
     let mut asked = Asked::default();
     let mut words = words.into_iter().skip(1).take_while(|word| word != "--").peekable();
     let needless = ["gen", "validate", "plugin", "anomalies", "consistency-models", "completions", "man"];
-    // Whoever watches judges in this process, which loads plugins as without limits.
+    // A watch checks in this process, which loads plugins as if there were no limits.
     let is_watch = words.peek().is_some_and(|word| word == "watch");
     asked.needless = words.peek().is_some_and(|word| needless.iter().any(|command| word == command));
     while let Some(word) = words.next() {
         let (name, value) = split(&word);
         if matches!(name, "--timeout" | "--max-memory") {
             let value = value.map(OsStr::to_owned).or_else(|| words.next()).and_then(|value| value.into_string().ok());
-            // What is none of these is wrong usage, which the grammar will say.
+            // An invalid value is wrong usage, which the grammar reports later.
             if is_watch {
                 continue;
             }
@@ -116,13 +116,14 @@ fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
                 continue;
             }
         };
-        // Without a value it is wrong usage, which the grammar will say.
+        // A missing value is wrong usage, which the grammar reports later.
         list.extend(value.map(OsStr::to_owned).or_else(|| words.next()).map(PathBuf::from));
     }
     asked
 }
 
-/// `--name=value`, taken apart. What is not text is not an option of ours, unless after the sign.
+/// Splits `--name=value`. A word that is not valid text is no option of this program, except for invalid text in its
+/// value.
 fn split(word: &OsStr) -> (&str, Option<&OsStr>) {
     let bytes = word.as_encoded_bytes();
     for name in ["--plugin", "--plugin-dir", "--only-without", "--timeout", "--max-memory"] {
@@ -144,9 +145,9 @@ struct Loader<'r> {
     debug: bool,
     is_reported: bool,
     limits: Limits,
-    /// Whether what is being loaded was named, and is missed if it cannot be.
+    /// Whether the plugins being loaded were named, so that a failure to load one is an error.
     by_name: bool,
-    /// What was loaded, that nothing is twice.
+    /// The loaded plugins, so that none is loaded twice.
     loaded: BTreeSet<PathBuf>,
     checkers: &'r mut Registry,
     exit: Exit,
@@ -174,7 +175,7 @@ impl Loader<'_> {
         }
     }
 
-    /// A checker in another process, which can end no other one.
+    /// Adds a checker that is another program. It is not loaded into this process.
     fn process(&mut self, path: &Path, command: &str) {
         if !self.loaded.insert(path.to_owned()) {
             return;
@@ -188,10 +189,10 @@ impl Loader<'_> {
     }
 
     fn checkers_of(&self, path: &Path) -> Result<Vec<Box<dyn Checker>>, NotLoaded> {
-        // Whoever started this process has looked.
+        // If the parent process has already reported failures, no probe is needed.
         if !self.is_reported {
             let known = probe::ask(path, self.trust, self.limits)?;
-            // Where others judge, this process need not load what they do.
+            // If other processes check histories, this process need not load the plugin.
             if self.limits.are_any() {
                 return Ok(known);
             }

@@ -1,4 +1,4 @@
-//! `histcheck completions`: what shells need to complete its command lines.
+//! `histcheck completions`: scripts with which shells complete command lines.
 
 use crate::output::exit::{self, Exit};
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -20,14 +20,14 @@ pub(crate) fn command() -> Command {
         .arg(Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)))
 }
 
-/// The shell that was named.
+/// The shell on the command line.
 pub(crate) fn of(matches: &ArgMatches) -> Shell {
-    // It is required.
+    // The argument is required, so the default is never used.
     matches.get_one("shell").copied().unwrap_or(Shell::Bash)
 }
 
-/// The script of `clap_complete` for fish parses what is before the cursor, fails where an option there still waits for
-/// its value, and then takes that for a subcommand: no values of options would be offered. It is none.
+/// Fixes the fish script of `clap_complete`: it parses the text before the cursor, which fails if an option there still
+/// needs its value. It then treats the text as a subcommand, and offers no values.
 fn waiting_options(text: &[u8]) -> Vec<u8> {
     String::from_utf8_lossy(text).replacen("    or return\n", "    or return 0\n", 1).into_bytes()
 }

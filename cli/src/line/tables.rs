@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
-/// A line of a table: a name, a sentence, and how it stands to other names. What is empty is not shown.
+/// A row of a table: a name, a sentence, and the relations to other names. Empty parts are not shown.
 #[derive(Serialize)]
 struct Row<'a> {
     name: &'a str,
@@ -21,17 +21,17 @@ struct Row<'a> {
     implies: Option<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     forbids: Option<Vec<&'a str>>,
-    /// Whether it is decided, and why or why not.
+    /// Whether the level is decided; `because` has the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     decided: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     because: Option<&'a str>,
-    /// The checkers that know it, if others of the same ops do not.
+    /// The checkers that know it, if there are others for the same ops that do not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     checkers: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     options: Option<Vec<&'a str>>,
-    /// What brought it along.
+    /// The plugin that provides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<String>,
 }
@@ -54,7 +54,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What -m takes.
+/// The values of -m.
 pub(crate) fn models(checkers: &Registry, format: OutputFormat) -> Exit {
     let rows = checkers.iter().zip(checkers.origins()).map(|(checker, from)| Row {
         options: Some(checker.options().iter().map(|spec| spec.name).collect()),
@@ -64,7 +64,7 @@ pub(crate) fn models(checkers: &Registry, format: OutputFormat) -> Exit {
     print(rows, format)
 }
 
-/// What -a takes.
+/// The values of -a.
 #[cfg(feature = "elle")]
 pub(crate) fn anomalies(format: OutputFormat) -> Exit {
     let anomalies = Registry::built_in().anomalies();
@@ -74,7 +74,7 @@ pub(crate) fn anomalies(format: OutputFormat) -> Exit {
     print(rows, format)
 }
 
-/// What -c takes.
+/// The values of -c.
 #[cfg(feature = "elle")]
 pub(crate) fn consistency_levels(format: OutputFormat) -> Exit {
     let checkers = Registry::built_in();

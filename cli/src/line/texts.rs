@@ -1,4 +1,4 @@
-//! Arguments about the text of histories: its format, and what it does not say of itself.
+//! Options about the text of histories: the format, and facts that the text does not contain.
 
 use crate::line::units;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -21,7 +21,7 @@ pub(crate) fn format() -> Arg {
         .help("Input format [default: detected]")
 }
 
-/// For a history whose writer died; one that is watched may end anywhere.
+/// The option for a history that ends within an op. A watched history may end anywhere.
 pub(crate) fn torn() -> Arg {
     Arg::new("accept-torn")
         .long("accept-torn")
@@ -29,7 +29,7 @@ pub(crate) fn torn() -> Arg {
         .help("Omit an incomplete op at the end of the file, with a note")
 }
 
-/// What else the directory of a test has.
+/// The options for other files in the directory of a test.
 pub(crate) fn node_logs() -> [Arg; 2] {
     [
         Arg::new("log-file-pattern")
@@ -51,7 +51,7 @@ pub(crate) fn node_logs() -> [Arg; 2] {
     ]
 }
 
-/// What histories do not say of themselves.
+/// The options for facts that a history does not contain.
 pub(crate) fn rules() -> [Arg; 5] {
     let names = |name: &'static str| Arg::new(name).long(name).value_name("NAMES").value_delimiter(',');
     [

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-/// A time above zero.
+/// Parses a time above zero.
 ///
 /// # Errors
 ///
-/// What was expected.
+/// The expected form.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let wrong = || format!("expected a time above 0, such as 60, 0.5, 90s or 5m, found {text}");
     let parsed = match text.parse::<f64>() {
@@ -16,11 +16,11 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     parsed.filter(|time| !time.is_zero()).ok_or_else(wrong)
 }
 
-/// A number of bytes above zero.
+/// Parses a number of bytes above zero.
 ///
 /// # Errors
 ///
-/// What was expected.
+/// The expected form.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a number of bytes above 0, such as 8000000000, 512MB or 2GiB, found {text}");
     let parsed = match text.parse::<u64>() {

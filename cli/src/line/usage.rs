@@ -1,11 +1,11 @@
-//! Wrong usage that the grammar cannot see.
+//! Wrong usage that the grammar cannot detect.
 
 use clap::error::ErrorKind;
 
-/// Stands in a tip for the command that was called.
+/// A placeholder in a tip for the name of the command.
 pub(crate) const COMMAND_LINE: &str = "{command}";
 
-/// Wrong usage that clap cannot see.
+/// Wrong usage that clap cannot detect.
 pub(crate) struct UsageError {
     kind: ErrorKind,
     message: String,
@@ -21,7 +21,7 @@ impl UsageError {
         UsageError { kind: ErrorKind::MissingRequiredArgument, message: message.into(), tip: None }
     }
 
-    /// The next step. [`COMMAND_LINE`] in it becomes the command that was called: `histcheck watch`.
+    /// Adds the next step. The placeholder [`COMMAND_LINE`] in it becomes the command's name: `histcheck watch`.
     pub(crate) fn tip(mut self, tip: impl Into<String>) -> UsageError {
         self.tip = Some(tip.into());
         self

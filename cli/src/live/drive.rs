@@ -1,4 +1,4 @@
-//! A run, in the process where it happens: starts the store, drives it, checks, and reports the result.
+//! Executes a run in its own process: starts the store, drives it, checks the history, and reports the result.
 
 use super::status::Status;
 use super::{Live, evidence, page, place, replay};
@@ -17,21 +17,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Where the nodes of a run are.
+/// The location of the nodes of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Nodes<'n> {
-    /// Wherever the store has them.
+    /// The store chooses their location.
     OfStore,
-    /// In namespaces; this process is inside.
+    /// Network namespaces; this process runs inside them.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "namespaces are Linux's"))]
     Namespaces,
-    /// On this machine, with proxies for these ports.
+    /// Processes on this machine, with proxies for these ports.
     Proxied(&'n [u16]),
-    /// Machines that this command reaches.
+    /// Machines reached with this command.
     Machines(&'n str),
 }
 
-/// Runs it.
+/// Executes the run.
 pub(super) fn run(job: &Live<'_>, nodes: Nodes<'_>) -> Exit {
     job.check().warnings.iter().for_each(|warning| diagnose::warning(warning));
     match Place::create(job).map_err(Failed::from).and_then(|place| driven(job, nodes, &place)) {
@@ -40,7 +40,7 @@ pub(super) fn run(job: &Live<'_>, nodes: Nodes<'_>) -> Exit {
     }
 }
 
-/// Why there is no verdict, as a sentence.
+/// The reason why there is no verdict, as a sentence.
 struct Failed(String);
 
 impl Failed {
@@ -80,7 +80,7 @@ impl Place {
         Ok(Place { scratch, directory, logs, is_kept: given.is_some() })
     }
 
-    /// What the history is called where results are written.
+    /// The name of the history in results.
     fn input(&self, job: &Live<'_>) -> Input {
         if !self.is_kept {
             return Input::new(job.kind.name.into());
@@ -90,21 +90,22 @@ impl Place {
     }
 }
 
-/// What ends the run: a flag for its threads, and one for a search at its end.
+/// The ways to end the run: a flag for its threads, and one for the search at its end.
 #[derive(Clone, Default)]
 struct Ending {
     stop: Stop,
     cancel: Cancel,
-    /// Interrupts so far.
+    /// The number of interrupts so far.
     interrupts: Arc<AtomicU64>,
     /// The exit code, once the verdict was written.
     code: Arc<OnceLock<u8>>,
-    /// The time in which only the page is left.
+    /// The time after the run in which only the page is shown.
     rest: Rest,
 }
 
 impl Ending {
-    /// The first interrupt ends the run, the next one a search that may still be in progress, the third one everything.
+    /// The first interrupt ends the run, the second one a search that may still be in progress, the third one the
+    /// process.
     fn interrupt(&self) {
         if self.rest.interrupt() {
             return;
@@ -119,7 +120,7 @@ impl Ending {
         }
     }
 
-    /// The verdict was written.
+    /// Stores the exit code once the verdict was written.
     fn conclude(&self, exit: Exit) {
         let _ = self.code.set(exit.number());
     }
@@ -146,7 +147,7 @@ fn driven(job: &Live<'_>, nodes: Nodes<'_>, place: &Place) -> Result<Exit, Faile
     let shared = page::Shared::new(open_page(job, nodes, place)?);
     let driven = shown(job, nodes, place, start, &ending, &shared);
     let mut page = shared.page().take();
-    // Why it failed is said before anything else is waited for.
+    // Reports the failure before waiting for the page.
     let exit = driven.unwrap_or_else(|failed| {
         if let Some(page) = &mut page {
             page.end(Err(failed.0.clone()));
@@ -169,7 +170,7 @@ fn open_page(job: &Live<'_>, nodes: Nodes<'_>, place: &Place) -> Result<Option<P
     page::open(job, &place.directory)
 }
 
-/// Runs it, and shows it meanwhile.
+/// Executes the run, and shows its progress.
 fn shown(
     job: &Live<'_>,
     nodes: Nodes<'_>,
@@ -185,13 +186,13 @@ fn shown(
     let store = job.kind.start(start)?;
     check_faults(job, &*store)?;
     let ended = play(job, &*store, place, seed, (ending, shared), &mut status)?;
-    // Everything that was started ends before the verdict is printed.
+    // Ends everything that was started before the verdict is printed.
     drop(store);
     drop(status);
     Ok(conclude(job, place, seed, ended, (ending, shared)))
 }
 
-/// Listens for interrupts; inside of a world those of the process outside.
+/// Handles interrupts. In namespaces, the process outside passes them on.
 fn listen(nodes: Nodes<'_>, ending: &Ending) -> Result<(), Failed> {
     let interrupted = ending.clone();
     #[cfg(target_os = "linux")]
@@ -206,7 +207,7 @@ fn listen(nodes: Nodes<'_>, ending: &Ending) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Makes the nodes.
+/// Creates the nodes.
 fn world(job: &Live<'_>, nodes: Nodes<'_>, start: &StartStore) -> Result<Option<World>, Failed> {
     let count = if let record_live::Nodes::Count(count) = job.nodes { count } else { job.kind.nodes };
     let count = u8::try_from(count).unwrap_or(u8::MAX);
@@ -225,17 +226,17 @@ fn world(job: &Live<'_>, nodes: Nodes<'_>, start: &StartStore) -> Result<Option<
     })
 }
 
-/// What makes this program a worker that is a node.
+/// The command that starts this program as a worker for a whole node.
 const WORKER: &str = "live worker --stdio";
 
-/// A seed for who wants any.
+/// A seed for runs without a given seed.
 fn any_seed() -> u64 {
     const SEEDS: u128 = 1_000_000;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_micros() % SEEDS).unwrap_or_default()
 }
 
-/// Whether the store can be given the faults here.
+/// Verifies that the store supports the requested faults here.
 fn check_faults(job: &Live<'_>, store: &dyn Store) -> Result<(), Failed> {
     let possible = store.faults();
     let Some(fault) = job.faults.iter().find(|fault| !possible.contains(fault)) else { return Ok(()) };
@@ -269,8 +270,8 @@ fn play(
         workload: job.workload,
         check: Check {
             start: &|| job.check().setup.start(|_| {}),
-            // Whoever judges transactions knows at the end, unless it is online; everybody else at the op, or at the
-            // end as well.
+            // A checker of transactions decides at the end, unless it is an online checker. Other checkers decide at
+            // the op, and again at the end.
             start_online: if is_online { Some(&start_online) } else { None },
             watches: !judges_transactions(job),
             found: shared.page().is_some().then_some(found),
@@ -308,7 +309,7 @@ fn play(
     })?)
 }
 
-/// The steps of the run that is replayed.
+/// The steps of a replayed run.
 fn steps(job: &Live<'_>, store: &dyn Store) -> Result<Option<Vec<Step>>, LiveError> {
     let path = job.steps.as_ref().map(|directory| directory.join(place::SCHEDULE));
     path.map(|path| Step::read_all(&path, store.nodes())).transpose()
@@ -359,7 +360,7 @@ fn conclude(
     };
     let exit = results.write(&input, Ok(ended.report.clone())).unwrap_or_else(|stopped| stopped);
     let exit = results.finish(exit);
-    // Whoever interrupts from here on has the verdict already.
+    // From here on, the verdict is written, so an interrupt ends the process with its exit code.
     ending.conclude(exit);
     if invalid && place.is_kept && !ending.is_interrupted() {
         evidence::minimize(&job.minimal, &ended.report, ended.ops);
@@ -367,7 +368,7 @@ fn conclude(
     exit
 }
 
-/// What was done, and when a violation was found.
+/// Notes on the faults of the run, and on the time at which a violation was found.
 fn notes(job: &Live<'_>, seed: u64, ended: &Ended, ending: &Ending) -> Vec<String> {
     let tenths = ended.time.as_millis() / 100;
     let faults = match (ended.faults, job.faults.is_empty() && job.steps.is_none()) {

@@ -1,5 +1,5 @@
-//! What the recorded history adds to a witness: through which node each op went, and which faults were on; and its
-//! smallest part.
+//! Adds evidence from the recorded history to a report: the node of each op in a witness, the faults in progress, and
+//! the smallest part of the history.
 
 use crate::minimize::{self, Minimize};
 use crate::output::diagnose;
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Ops of a history that is made smaller without being asked for it: more takes its time.
+/// Longer histories are not minimized automatically, because that takes too long.
 const MINIMIZED_OPS_MAX: u64 = 200_000;
 
 /// An operation, from its invocation to its completion.
@@ -28,8 +28,7 @@ struct On {
     what: String,
 }
 
-/// Adds to each witness of a report through which nodes its ops went and which faults were on. A history that cannot be
-/// read any more adds nothing.
+/// Adds to each witness the nodes of its ops and the faults during them. A history that cannot be read adds nothing.
 pub(super) fn explain(report: &mut Report, history: &Path) {
     let mut spans: BTreeMap<u64, Option<Span>> = BTreeMap::new();
     each(report, &mut |witness| spans.extend(witness.ops.iter().map(|op| (op.index, None))));
@@ -74,7 +73,7 @@ fn read(history: &Path, spans: &mut BTreeMap<u64, Option<Span>>) -> Result<Vec<O
     let file =
         File::open(history).map_err(|error| HistoryError::new(history_core::ErrorKind::Io, error.to_string()))?;
     let mut faults: Vec<On> = Vec::new();
-    // Where the operation in each slot began.
+    // The index of the first op of the operation in each slot.
     let mut begun: HashMap<u32, u64> = HashMap::new();
     Reader::new(file).growing().for_each(|op| {
         if !op.process.is_client() {
@@ -104,7 +103,7 @@ fn read(history: &Path, spans: &mut BTreeMap<u64, Option<Span>>) -> Result<Vec<O
     Ok(faults)
 }
 
-/// Takes note of what the nemesis did: see `record_live::Recorder::nemesis`.
+/// Records a fault from an op of the nemesis: see `record_live::Recorder::nemesis`.
 fn note_fault(op: &Op<'_>, faults: &mut Vec<On>) {
     let Process::Other(_) = op.process else { return };
     match op.extra.get("fault").and_then(Value::as_name) {
@@ -118,7 +117,7 @@ fn note_fault(op: &Op<'_>, faults: &mut Vec<On>) {
     }
 }
 
-/// Writes the smallest part of the history that shows the violation, if it is not too long to look for one.
+/// Writes the smallest part of the history that shows the violation, unless the history is too long.
 pub(super) fn minimize(job: &Minimize<'_>, report: &Report, ops: u64) {
     let Some(input) = job.check.inputs.first() else { return };
     if ops > MINIMIZED_OPS_MAX.to_u64() {

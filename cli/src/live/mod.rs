@@ -1,7 +1,7 @@
 //! `histcheck live`: a real store under faults, checked while it runs.
 //!
-//! The library `record-live` starts the store, drives it and records; this is the command around it: the environment of
-//! the nodes ([`outside`]), work on other machines ([`worker`]), the directory ([`place`]), the status for the user
+//! The crate `record-live` starts the store, drives it and records; this module implements the command: the environment
+//! of the nodes ([`outside`]), work on other machines ([`worker`]), the directory ([`place`]), the status for the user
 //! ([`status`]), and the evidence for the verdict ([`evidence`]).
 
 mod drive;
@@ -24,25 +24,25 @@ use std::time::Duration;
 pub(crate) use stores::list;
 pub(crate) use worker::{Worker, serve_run};
 
-/// What is around the nodes of a cluster.
+/// The environment of a cluster's nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Around {
-    /// Namespaces where they are allowed, and proxies elsewhere.
+    /// Namespaces if they are permitted, else proxies.
     Any,
     Namespaces,
     Proxies,
-    /// Machines that this command reaches.
+    /// Machines reached with this command.
     Ssh(String),
 }
 
 /// A run.
 pub(crate) struct Live<'c> {
-    /// How the history is checked, and a small part of it found.
+    /// How the history is checked, and minimized.
     pub(crate) minimal: Minimize<'c>,
     pub(crate) kind: &'static Kind,
-    /// The command that the store is started with, if it takes one.
+    /// The command that starts the store, if it has one.
     pub(crate) command: String,
-    /// The store's options that were given.
+    /// The given options of the store.
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) nodes: Nodes,
     pub(crate) around: Around,
@@ -56,9 +56,9 @@ pub(crate) struct Live<'c> {
     pub(crate) ops_max: Option<u64>,
     /// Whether to continue after a violation.
     pub(crate) keep_going: bool,
-    /// Where a page shows it while it goes on.
+    /// The address of a page that shows the run in progress.
     pub(crate) serve: Option<PageAt>,
-    /// Of a request.
+    /// The timeout of a request.
     pub(crate) timeout: Duration,
     pub(crate) seed: Option<u64>,
     pub(crate) faults: Vec<Fault>,
@@ -67,7 +67,7 @@ pub(crate) struct Live<'c> {
     pub(crate) longer: Option<Duration>,
     /// The directory of an earlier run, whose faults are replayed.
     pub(crate) steps: Option<PathBuf>,
-    /// The words of the command line with these settings.
+    /// The command line of this run, with all settings.
     pub(crate) words: Vec<OsString>,
 }
 
@@ -78,12 +78,12 @@ impl<'c> Live<'c> {
     }
 }
 
-/// Serves as a part of a store, if this process was started for that.
+/// Serves a part of a store, if this process was started for that.
 pub(crate) fn serve() -> Option<std::io::Result<()>> {
     record_live::store::serve()
 }
 
-/// Runs it, in a separate world if the store needs one.
+/// Executes the run, in its own namespaces if the store needs them.
 pub(crate) fn run(job: &Live<'_>) -> crate::output::exit::Exit {
     outside::run(job)
 }

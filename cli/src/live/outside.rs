@@ -1,4 +1,5 @@
-//! Where a run takes place: here, on other machines, or inside of a world that this program enters first.
+//! Chooses where a run takes place: in this process, on other machines, or in namespaces that this program enters
+//! first.
 
 use super::{Around, Live, drive};
 #[cfg(target_os = "linux")]
@@ -11,11 +12,11 @@ use crate::output::exit::Exit;
 use crate::serve::rest::Rest;
 use record_live::{Fault, Need, Place};
 
-/// How many interrupts end everything at once.
+/// The number of interrupts that end the process at once.
 #[cfg(target_os = "linux")]
 const PATIENCE: u32 = 3;
 
-/// Runs the job where it belongs.
+/// Executes the run in its environment.
 pub(super) fn run(job: &Live<'_>) -> Exit {
     if job.kind.place(&job.faults) != Place::World {
         return drive::run(job, drive::Nodes::OfStore);
@@ -27,7 +28,7 @@ pub(super) fn run(job: &Live<'_>) -> Exit {
     }
 }
 
-/// Whether these programs are installed; reports which are not, and how to install them.
+/// Whether these programs are installed. If not, reports which are missing, and how to install them.
 fn has(name: &str, needs: &[Need]) -> bool {
     let missing = Need::missing(needs);
     if missing.is_empty() {
@@ -41,7 +42,7 @@ fn has(name: &str, needs: &[Need]) -> bool {
     false
 }
 
-/// Plain processes with proxies between them.
+/// Runs plain processes with proxies between them.
 fn proxied(job: &Live<'_>) -> Exit {
     if !has(job.kind.name, job.kind.needs) {
         return Exit::FAILED;
@@ -49,7 +50,7 @@ fn proxied(job: &Live<'_>) -> Exit {
     drive::run(job, drive::Nodes::Proxied(job.kind.ports().unwrap_or_default()))
 }
 
-/// Continues with proxies if possible, and reports why.
+/// Continues with proxies if possible, and reports the reason.
 fn without_namespaces(job: &Live<'_>, why: &str) -> Exit {
     let is_possible = |fault: &Fault| !matches!(fault, Fault::PowerCut | Fault::FullDisk);
     if job.around == Around::Any && job.kind.ports().is_some() && job.faults.iter().all(is_possible) {
@@ -65,13 +66,13 @@ fn in_namespaces(job: &Live<'_>) -> Exit {
     without_namespaces(job, "namespaces exist only on Linux")
 }
 
-/// Inside of a world of namespaces, which this process enters if it is not there.
+/// Runs in namespaces. If this process is not inside them, enters them first.
 #[cfg(target_os = "linux")]
 fn in_namespaces(job: &Live<'_>) -> Exit {
     if record_live::world::is_inside() {
         return drive::run(job, drive::Nodes::Namespaces);
     }
-    // Where there are no namespaces, their tools are not missed.
+    // If namespaces are not permitted, missing tools for them are not reported.
     if Need::missing(job.kind.needs).is_empty()
         && let Err(error) = record_live::world::try_to_enter()
     {
@@ -80,7 +81,7 @@ fn in_namespaces(job: &Live<'_>) -> Exit {
     if has(job.kind.name, &job.kind.needs_with_namespaces(&job.faults)) { enter(job) } else { Exit::FAILED }
 }
 
-/// Runs this program again inside of a world, and passes interrupts on to it.
+/// Starts this program again inside namespaces, and passes interrupts on to it.
 #[cfg(target_os = "linux")]
 fn enter(job: &Live<'_>) -> Exit {
     let opened = place::Scratch::create().and_then(|scratch| Ok((page::open_outside(job, &scratch)?, scratch)));
@@ -100,7 +101,7 @@ fn enter(job: &Live<'_>) -> Exit {
         }
         count += 1;
         if count == PATIENCE {
-            // With its end of the pipe the world ends, too.
+            // When this process ends, its end of the pipe closes, and the run inside ends, too.
             std::process::exit(130);
         }
         let _ = interrupt.send(());

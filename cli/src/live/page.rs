@@ -1,4 +1,4 @@
-//! The page of a run: opened in this process, or outside of the world that the run is in.
+//! The page of a run: opened in this process, or by the process outside if the run is in namespaces.
 
 use super::Live;
 #[cfg(target_os = "linux")]
@@ -10,12 +10,12 @@ use record_live::{FaultEvent, Progress};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The page of a run, for its threads.
+/// The page of a run, shared by its threads.
 #[derive(Default)]
 pub(super) struct Shared(Mutex<Option<Page>>);
 
 impl Shared {
-    /// The page, if there is one.
+    /// Creates it; `page` is `None` if no page was requested.
     pub(super) fn new(page: Option<Page>) -> Shared {
         Shared(Mutex::new(page))
     }
@@ -24,7 +24,7 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows how far the run has come.
+    /// Updates the progress on the page.
     pub(super) fn progress(&self, progress: &Progress) {
         if let Some(page) = &mut *self.page() {
             page.progress(Progressed {
@@ -39,7 +39,7 @@ impl Shared {
     }
 }
 
-/// A fault and where it is; nothing if all have ended.
+/// The fault and its location; `None` if all faults have ended.
 fn fault(event: &FaultEvent) -> Option<String> {
     let fault = event.fault.as_ref()?;
     Some(format!("{fault} {}", event.nodes.join(", ")).trim_end().to_owned())
@@ -61,11 +61,11 @@ pub(super) fn open(job: &Live<'_>, directory: &Path) -> Result<Option<Page>, Str
     job.serve.map(show).transpose()
 }
 
-/// The socket through which news comes out of a world.
+/// The socket through which a run in namespaces sends its updates.
 #[cfg(target_os = "linux")]
 const SOCKET: &str = "page.socket";
 
-/// Opens the page of a run that will take place inside of a world.
+/// Opens the page of a run that will take place in namespaces.
 #[cfg(target_os = "linux")]
 pub(super) fn open_outside(job: &Live<'_>, scratch: &place::Scratch) -> Result<Option<Page>, String> {
     if job.serve.is_none() {
@@ -80,7 +80,7 @@ pub(super) fn open_outside(job: &Live<'_>, scratch: &place::Scratch) -> Result<O
     Ok(page)
 }
 
-/// The page outside, from inside of a world.
+/// Connects to the page of the process outside, from within namespaces.
 #[cfg(target_os = "linux")]
 pub(super) fn reach(job: &Live<'_>, scratch: &place::Scratch) -> Result<Option<Page>, String> {
     job.serve.map(|_| Page::elsewhere(&scratch.path().join(SOCKET))).transpose()

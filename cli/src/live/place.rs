@@ -1,11 +1,11 @@
-//! The places of the files of a run: the user's directory, and one that is removed with the run.
+//! The directories of a run: the user's directory, and one that is removed after the run.
 
 use std::env;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Names the directory for what is gone with the run, to this program inside of a world.
+/// The variable that passes the temporary directory to this program inside namespaces.
 pub(super) const SCRATCH: &str = "HISTCHECK_LIVE_SCRATCH";
 
 /// Files of a run in the user's directory.
@@ -15,7 +15,7 @@ pub(super) const SCHEDULE: &str = "schedule.jsonl";
 /// The directory of logs in it.
 const LOGS: &str = "logs";
 
-/// A directory that is removed at the end, also if this process is killed.
+/// A directory that is removed at the end of the run, even if this process is killed.
 pub(super) struct Scratch {
     path: PathBuf,
     /// Whether another process removes it.
@@ -23,7 +23,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Creates one; inside of a world that of the process outside.
+    /// Creates the directory; inside namespaces, uses that of the process outside.
     pub(super) fn create() -> Result<Scratch, String> {
         if let Some(path) = env::var_os(SCRATCH) {
             return Ok(Scratch { path: path.into(), is_borrowed: true });
@@ -48,11 +48,11 @@ impl Scratch {
         &self.path
     }
 
-    /// A directory in it.
+    /// Creates a directory below it.
     pub(super) fn below(&self, name: &str) -> Result<PathBuf, String> {
         let path = self.path.join(name);
         match fs::create_dir(&path) {
-            // If it is gone because the process outside was killed, it must not be made again.
+            // If the process outside was killed, the directory is gone, and must not be created again.
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 Err(format!("cannot write {}: {error}", path.display()))
             }
@@ -64,7 +64,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if !self.is_borrowed {
-            // What cannot be removed now could not be later.
+            // If removing fails now, a later attempt would fail, too.
             let _ = fs::remove_dir_all(&self.path);
             record_live::remove_directory_if_killed(None);
         }
@@ -89,7 +89,7 @@ pub(super) fn evidence(given: Option<&Path>, scratch: &Scratch) -> Result<PathBu
     directory.canonicalize().map_err(|error| format!("cannot use {}: {error}", directory.display()))
 }
 
-/// Where the logs of the store go.
+/// Creates the directory for the logs of the store.
 pub(super) fn logs(directory: &Path) -> Result<PathBuf, String> {
     made(directory.join(LOGS))
 }

@@ -4,15 +4,15 @@ use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Its name in the directory of a run.
+/// The name of the file in the directory of a run.
 pub(super) const FILE: &str = "run.json";
 /// The version of its format.
 const SCHEMA: u64 = 1;
 
-/// Options that are about files of this very run.
+/// Options that name files of a single run.
 const DIRECTORIES: [&str; 4] = ["--directory", "--replay", "--steps", "-d"];
 
-/// Writes the words of a run, with the seed that it has.
+/// Writes the command line of a run, with the seed that it uses.
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ const DIRECTORIES: [&str; 4] = ["--directory", "--replay", "--steps", "-d"];
 pub(super) fn write(directory: &Path, words: &[OsString], seed: u64) -> Result<(), String> {
     let words = without_directories(words, true);
     let mut words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    // Whether a page shows it is no part of a run.
+    // The options for the page do not affect the run.
     words.retain(|word| word != "--keep-serving" && word != "--serve" && !word.starts_with("--serve="));
     words.extend(["--seed".to_owned(), seed.to_string()]);
     let path = directory.join(FILE);
@@ -28,7 +28,7 @@ pub(super) fn write(directory: &Path, words: &[OsString], seed: u64) -> Result<(
     std::fs::write(&path, format!("{text}\n")).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
-/// The words of the run in this directory.
+/// Reads the command line of the run in this directory.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub(crate) fn words(directory: &Path) -> Result<Vec<OsString>, String> {
     Ok(words.into_iter().map(OsString::from).collect())
 }
 
-/// The words without the options that name directories; `all`, or but for the one in which the new run is written.
+/// The words without options that name directories. If not `all`, the option for the directory of the new run is kept.
 pub(crate) fn without_directories(words: &[OsString], all: bool) -> Vec<OsString> {
     let mut left = Vec::new();
     let mut words = words.iter();
@@ -61,7 +61,7 @@ pub(crate) fn without_directories(words: &[OsString], all: bool) -> Vec<OsString
         });
         match named {
             Some(name) if is_kept(name) => left.push(word.clone()),
-            // The value is a word of its own.
+            // The value is the next word.
             Some(name) if text == **name => _ = words.next(),
             Some(_) => {}
             None => left.push(word.clone()),

@@ -1,19 +1,19 @@
-//! What the user sees of a run: a line on a terminal that changes, and a line for each fault.
+//! The status of a run for the user: a line on a terminal that is updated, and a line for each fault.
 
 use crate::output::diagnose;
 use indicatif::{ProgressBar, ProgressStyle};
 use record_live::{FaultEvent, Progress};
 use std::time::{Duration, Instant};
 
-/// The line on a terminal; nowhere else is there one.
+/// The status line; empty if standard error is not a terminal.
 pub(super) struct Status {
     bar: ProgressBar,
-    /// Ops by then, and when that was.
+    /// The number of ops at the last update of the rate, and its time.
     before: (u64, Instant),
     rate: u64,
 }
 
-/// Over how long a rate is measured.
+/// The minimum time over which a rate is measured.
 const WINDOW: Duration = Duration::from_secs(1);
 
 impl Status {
@@ -27,7 +27,7 @@ impl Status {
         Status { bar, before: (0, Instant::now()), rate: 0 }
     }
 
-    /// Shows how far the run has come, and what the nemesis did.
+    /// Shows the progress of the run, and the actions of the nemesis.
     pub(super) fn update(&mut self, progress: &Progress) {
         for event in &progress.news {
             self.bar.suspend(|| diagnose::note(&sentence(event)));
@@ -41,7 +41,7 @@ impl Status {
         self.bar.tick();
     }
 
-    /// Does something else to the terminal meanwhile.
+    /// Runs `what` while the status line is hidden.
     pub(super) fn aside<T>(&self, what: impl FnOnce() -> T) -> T {
         self.bar.suspend(what)
     }
@@ -53,7 +53,7 @@ impl Drop for Status {
     }
 }
 
-/// So many a second.
+/// The number per second.
 fn rate(count: u64, time: Duration) -> u64 {
     (u128::from(count) * 1000 / time.as_millis().max(1)).try_into().unwrap_or(u64::MAX)
 }
@@ -64,7 +64,7 @@ fn line(progress: &Progress, rate: u64) -> String {
     format!("{ops} ops, {rate} per second, {open} in flight, {fault}, no violation in the first {checked} ops")
 }
 
-/// What the nemesis did, in a line.
+/// A line on an action of the nemesis.
 fn sentence(event: &FaultEvent) -> String {
     let tenths = event.time.as_millis() / 100;
     let time = format!("{}.{} s", tenths / 10, tenths % 10);

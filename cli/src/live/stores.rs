@@ -47,7 +47,7 @@ fn describe(text: &mut String, kind: &Kind) {
     }
 }
 
-/// Whether these are installed, and how to get what is not.
+/// Whether these programs are installed, and how to install the missing ones.
 fn state(needs: &[Need]) -> String {
     let missing = Need::missing(needs);
     let packages = |needs: &[Need]| {
@@ -62,7 +62,7 @@ fn state(needs: &[Need]) -> String {
     }
 }
 
-/// The same, for programs.
+/// A row of the list, for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Row {

@@ -1,4 +1,4 @@
-//! `histcheck live worker`: clients of a run on another machine, or a whole node of it.
+//! `histcheck live worker`: runs clients or a whole node of a run on another machine.
 
 use crate::output::diagnose;
 use crate::output::exit::{self, Exit};
@@ -7,19 +7,19 @@ use std::io::{self, Write as _};
 use std::net::TcpListener;
 use std::path::PathBuf;
 
-/// What a worker serves.
+/// The task of a worker.
 pub(crate) enum Worker {
-    /// Clients, each of which is this command.
+    /// Run clients, each of which is this command.
     Clients {
-        /// Where it listens.
+        /// The address to listen on.
         address: String,
         command: String,
     },
-    /// The node that this machine is, from standard input; what belongs to it is in this directory.
+    /// Be the node that this machine is, controlled through standard input; its files are in this directory.
     Node(PathBuf),
 }
 
-/// Serves until there is nothing left to do.
+/// Serves until there is no more work.
 pub(crate) fn serve_run(worker: &Worker) -> Exit {
     let served = match worker {
         Worker::Node(directory) => serve::node(directory),

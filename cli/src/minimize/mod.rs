@@ -1,9 +1,9 @@
-//! `histcheck minimize`: the smallest part of a history that still shows what is wrong with it.
+//! `histcheck minimize`: writes the smallest part of a history that still shows an anomaly.
 //!
-//! The part is a *sub-history*: whole operations, invocation with completion, in their order and with their indices; of
-//! transactions, those of their micro-ops that matter. It is *closed* ([`needs`]), so what it shows is so in the whole,
-//! and is not made by leaving something out. And it is *1-minimal*: without any one of its operations it would not be
-//! closed, or not show the anomaly any more ([`shrink`]).
+//! The part is a *sub-history*: whole operations, each invocation with its completion, in their order and with their
+//! indices; from transactions, only the micro-ops that matter. It is *closed* ([`needs`]), so its anomalies are
+//! anomalies of the whole history, not effects of the omission. And it is *1-minimal*: without any one of its
+//! operations it would not be closed, or not show the anomaly any more ([`shrink`]).
 
 mod needs;
 mod shrink;
@@ -31,30 +31,30 @@ use std::path::Path;
 use target::Target;
 use whole::{Operation, Unit, Whole};
 
-/// Ops in all the parts that are judged, at the most: what takes seconds.
+/// The maximum total number of ops in all sub-histories that are checked, which takes seconds.
 const OPS_MAX: u64 = 5_000_000;
-/// Operations around what is wrong that are tried together, at first.
+/// The number of operations around the anomaly that are tried together at first.
 const WINDOW: usize = 8;
 
-/// A history to be made smaller.
+/// The task: a history to minimize.
 pub(crate) struct Minimize<'c> {
     pub(crate) check: Check<'c>,
-    /// The kind of anomaly to be shown; the one that needs the fewest operations, if none was named.
+    /// The type of anomaly to show; if `None`, the one that needs the fewest operations.
     pub(crate) anomaly: Option<String>,
-    /// Where to write what is left; standard output if it is absent.
+    /// The path of the output; standard output if absent.
     pub(crate) output: Option<OsString>,
     /// The maximum number of sub-histories that are checked.
     pub(crate) checks_max: u64,
 }
 
-/// Anomalies.
+/// The result of minimizing.
 pub(crate) struct Minimized {
     pub(crate) history: History,
     pub(crate) kind: String,
     pub(crate) operations: usize,
     pub(crate) checks: u64,
     pub(crate) is_minimal: bool,
-    /// Why it is the whole history, if it is because no part will do.
+    /// The reason why the result is the whole history, if no part shows the anomaly.
     pub(crate) whole: Option<String>,
 }
 
@@ -95,11 +95,11 @@ pub(crate) fn run(job: &Minimize<'_>) -> Exit {
     verdict
 }
 
-/// Writes a part of a history with the anomaly of a report. Nothing, if no part has it.
+/// Writes the part of a history that shows an anomaly of a report. Writes nothing if no part shows it.
 ///
 /// # Errors
 ///
-/// If it cannot be found or written, as a sentence.
+/// If the part cannot be found or written, as a sentence.
 #[cfg(all(unix, feature = "live"))]
 pub(crate) fn write_smaller(job: &Minimize<'_>, report: &Report) -> Result<(), String> {
     let Some(input) = job.check.inputs.first() else { return Ok(()) };
@@ -140,7 +140,7 @@ fn write(
         writer.write(&op).map_err(|error| error.to_string())?;
     }
     let text = writer.finish().map_err(|error| error.to_string())?;
-    // What is written is read and judged once more, as whoever gets it will.
+    // Reads and checks the written text, as its receiver will.
     let again =
         History::read(&mut Reader::new(&text[..]).with_format(format).with_client_rule(input.how().clients.clone()))
             .and_then(|again| judge(job, is_keyed(report), &again));
@@ -200,13 +200,13 @@ fn explain(job: &Minimize<'_>, input: &Input, report: &Report, history: &History
     }
 }
 
-/// As the file's name says, or else as the input was, if that can be written.
+/// The format for the file's name, or else the format of the input, if it can be written.
 fn format(job: &Minimize<'_>, input: Option<Format>) -> Format {
     let path = job.output.as_deref().map(Path::new);
     let named = path.and_then(gen_args::extension_of).and_then(|name| name.parse::<Format>().ok());
     match named.or(input) {
         Some(Format::Json | Format::Intervals) => Format::Json,
-        // A table has no room for indices.
+        // The table has no column for indices.
         _ => Format::Edn,
     }
 }
@@ -215,7 +215,7 @@ fn is_keyed(report: &Report) -> bool {
     report.counts.iter().any(|(name, _)| name == "valid-key-count")
 }
 
-/// Judges a history in memory.
+/// Checks a history in memory.
 fn judge(job: &Minimize<'_>, keyed: bool, history: &History) -> Result<Report, HistoryError> {
     let (checker, options) = (&*job.check.setup.checker, &job.check.setup.options);
     let begun = if keyed && !checker.about().is_keyed {
@@ -227,7 +227,7 @@ fn judge(job: &Minimize<'_>, keyed: bool, history: &History) -> Result<Report, H
     history_core::check_history(run, history, &Budget::default())
 }
 
-/// The whole of a history of which no part will do.
+/// The result for a history if no part shows the anomaly: the whole.
 fn whole_of(history: &History, rule: ClientRule, kind: &str, checks: u64, why: String) -> Result<Minimized, String> {
     let mut builder = HistoryBuilder::new().with_client_rule(rule);
     for op in history.ops() {
@@ -243,7 +243,8 @@ fn whole_of(history: &History, rule: ClientRule, kind: &str, checks: u64, why: S
     })
 }
 
-/// Minimizes a history that is invalid according to a report. If no part of it is invalid, the result is the whole.
+/// Minimizes a history that is invalid according to a report. If no part of it is invalid, the result is the whole
+/// history.
 ///
 /// # Errors
 ///
@@ -267,10 +268,10 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
         let needs = Needs::new(whole, reduction, &job.check.setup.options, &target.kind);
         operations_of(whole, &needs.closed(parts_of(target, whole).into_iter().chain(pinned_of(target, whole)))).len()
     };
-    // Of several that need as many operations, the first one.
+    // If several need the same number of operations, the first one is chosen.
     let smallest = targets.into_iter().min_by_key(|target| needs_of(&of_target(target), target));
     let Some(target) = smallest else { return whole_of(history, rule, "", 0, "there is no witness".to_owned()) };
-    // What two transactions do to other keys may be a part of why, although no step says so.
+    // Effects of two transactions on other keys may be a part of the cause, although no step of the witness names them.
     let is_of_keys = reduction.parts == Parts::Transactions;
     let mut checks = 0;
     for keys in [Keys::Met, Keys::All].into_iter().take(1 + usize::from(is_of_keys)) {
@@ -284,15 +285,15 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
     whole_of(history, rule, &target.kind, checks, why)
 }
 
-/// Which micro-ops of transactions may be a part of what is wrong.
+/// The micro-ops of transactions that may be a part of the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keys {
-    /// Those on the keys that the witness names.
+    /// The micro-ops on the keys that the witness names.
     Met,
     All,
 }
 
-/// The smallest part of this that shows it, if any does.
+/// Finds the smallest part of these units that shows the anomaly, if any does.
 fn smaller(
     job: &Minimize<'_>,
     whole: &Whole<'_>,
@@ -307,14 +308,14 @@ fn smaller(
     let has_begun = Cell::new(false);
     let mut ops = 0;
     let mut shows = |units: &BTreeSet<Unit>| {
-        // The first part may be as large as it needs to be.
+        // The limit on ops does not apply until a part was found that shows the anomaly.
         if *checks >= job.checks_max || (ops >= OPS_MAX && has_begun.get()) {
             return None;
         }
         *checks += 1;
         ops += 2 * units.len().to_u64();
         let judged = whole.history_of(units).and_then(|history| judge(job, keyed, &history));
-        // What cannot be judged shows nothing.
+        // A sub-history that cannot be checked does not show the anomaly.
         Some(judged.is_ok_and(|report| target.is_in(&report)))
     };
     let Some(start) = begin(whole, &needs, &first, &mut shows) else { return Ok(None) };
@@ -330,19 +331,18 @@ fn smaller(
     }))
 }
 
-/// The operations that parts belong to.
+/// The operations of these parts.
 fn operations_of(whole: &Whole<'_>, units: &BTreeSet<Unit>) -> BTreeSet<u32> {
     units.iter().map(|unit| whole.parts[(*unit).to_usize()].operation).collect()
 }
 
-/// The parts of the operation that is wrong, if there is one.
+/// The parts of the pinned operation, if there is one.
 fn pinned_of(target: &Target, whole: &Whole<'_>) -> Vec<Unit> {
     let operation = target.pinned.and_then(|index| whole.operation_at(index));
     operation.into_iter().flat_map(|at| whole.units_of(at)).collect()
 }
 
-/// The parts of the witness's operations; of transactions in a cycle only those on the keys on which their neighbours
-/// meet them.
+/// The parts of the witness's operations. From transactions in a cycle, only the micro-ops on the keys of their steps.
 fn parts_of(target: &Target, whole: &Whole<'_>) -> Vec<Unit> {
     let mut parts = Vec::new();
     for (at, op) in target.witness.ops.iter().enumerate() {
@@ -363,7 +363,7 @@ fn parts_of(target: &Target, whole: &Whole<'_>) -> Vec<Unit> {
     parts
 }
 
-/// The parts of a history that can have to do with an anomaly.
+/// The parts of a history that can be related to an anomaly.
 fn take_apart<'h>(history: &'h History, reduction: &Reduction, target: &Target, keyed: bool, which: Keys) -> Whole<'h> {
     let pinned = target.pinned.and_then(|index| whole::position_of(history, index));
     let end = pinned.filter(|_| reduction.prefix_decides);
@@ -377,7 +377,7 @@ fn take_apart<'h>(history: &'h History, reduction: &Reduction, target: &Target, 
         let is_of_key = key.as_ref().is_none_or(|key| {
             whole::key_of(history, operation).is_some_and(|other| other.to_datum().to_string() == *key)
         });
-        // What failed did not happen; it is no evidence against an object.
+        // A failed operation did not happen, so it is no evidence about an object.
         let happened = !reduction.prefix_decides || operation.kind(history) != history_core::OpKind::Fail;
         is_of_key && happened && end.is_none_or(|end| operation.first <= end)
     };
@@ -393,7 +393,7 @@ fn take_apart<'h>(history: &'h History, reduction: &Reduction, target: &Target, 
     Whole::new(history, is_paired, &keeps, mops)
 }
 
-/// A closed set that shows it: around the witness's operations, wider until it does.
+/// Finds a closed set that shows the anomaly: around the witness's operations, extended until it shows the anomaly.
 fn begin(
     whole: &Whole<'_>,
     needs: &Needs<'_>,

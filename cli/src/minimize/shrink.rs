@@ -1,4 +1,4 @@
-//! Delta debugging: takes parts away, many at a time and then one by one, as long as what remains still shows it.
+//! Delta debugging: removes parts, many at a time and then one by one, as long as the rest still shows the anomaly.
 //!
 //! Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): the algorithm ddmin, whose test is a
 //! check of the sub-history. Removing a part also removes the parts that need it, so every set that is tried is closed.
@@ -8,26 +8,26 @@ use super::whole::{Unit, Whole};
 use history_core::cast::Cast as _;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether a sub-history still shows it; `None` if no more are to be tried.
+/// Returns whether a sub-history shows the anomaly; `None` if no more may be tried.
 pub(super) type Shows<'o> = dyn FnMut(&BTreeSet<Unit>) -> Option<bool> + 'o;
 
-/// What is left, and whether nothing more could be left out.
+/// The remaining parts, and whether they are minimal.
 pub(super) struct Shrunk {
     pub(super) units: BTreeSet<Unit>,
-    /// No single operation, and no micro-op, can be left out: all were tried. Else no more were to be tried.
+    /// Whether every single operation and micro-op was tried and is needed. If false, the limit on checks was reached.
     pub(super) is_minimal: bool,
 }
 
 struct Shrink<'a> {
     whole: &'a Whole<'a>,
     units: BTreeSet<Unit>,
-    /// Who needs each part.
+    /// The parts that need each part.
     dependents: BTreeMap<Unit, Vec<Unit>>,
-    /// Never to be left out.
+    /// The parts that are never removed.
     kept: &'a BTreeSet<Unit>,
 }
 
-/// Takes parts away from a closed set that shows it. `kept` is never touched.
+/// Removes parts from a closed set that shows the anomaly. Parts in `kept` are never removed.
 pub(super) fn shrink(
     whole: &Whole<'_>,
     needs: &Needs<'_>,
@@ -47,7 +47,7 @@ pub(super) fn shrink(
 }
 
 impl Shrink<'_> {
-    /// `None` if it had to end early.
+    /// Returns `None` if the limit on checks was reached.
     fn run(&mut self, shows: &mut Shows<'_>) -> Option<()> {
         loop {
             let mut size = self.free().len().div_ceil(2);
@@ -55,19 +55,20 @@ impl Shrink<'_> {
                 let went = self.pass(size, shows)?;
                 size = if size == 1 && went { 1 } else { size / 2 };
             }
-            // One micro-op after the other may be needed where all of them together are not.
+            // Each micro-op alone may be needed although all micro-ops of the operation together are not.
             if !self.operations(shows)? {
                 return Some(());
             }
         }
     }
 
-    /// The parts that may go, the last ones first: what came late is rarely what others need.
+    /// The parts that may be removed, the last ones first: other parts rarely need late parts.
     fn free(&self) -> Vec<Unit> {
         self.units.iter().rev().copied().filter(|unit| !self.kept.contains(unit)).collect()
     }
 
-    /// Tries to leave out so many neighbours at a time, all in turn. Whether some went.
+    /// Tries to remove this number of adjacent parts at a time, until all were tried. Returns whether some were
+    /// removed.
     fn pass(&mut self, size: usize, shows: &mut Shows<'_>) -> Option<bool> {
         let mut went = false;
         for chunk in self.free().chunks(size) {
@@ -76,7 +77,7 @@ impl Shrink<'_> {
         Some(went)
     }
 
-    /// Tries to leave out each operation as a whole, where it has several parts.
+    /// Tries to remove each operation that has several parts as a whole.
     fn operations(&mut self, shows: &mut Shows<'_>) -> Option<bool> {
         let operations: BTreeSet<u32> =
             self.units.iter().map(|unit| self.whole.parts[(*unit).to_usize()].operation).collect();

@@ -2,7 +2,7 @@
 
 use history_core::{About, Anomaly, Datum, Parts, Report, Verdict, Witness};
 
-/// Facts that say what an anomaly is about.
+/// Facts of a witness that identify an anomaly.
 const SUBJECTS: [&str; 5] = ["element", "id", "key", "part", "group"];
 
 /// One anomaly.
@@ -10,32 +10,32 @@ pub(super) struct Target {
     pub(super) kind: String,
     /// Its witness in the whole history.
     pub(super) witness: Witness,
-    /// The op that is wrong: what is found in less must be about it. Absent for transactions, of whose anomalies every
-    /// one in a closed sub-history is one of the whole.
+    /// The op at fault, which the result must contain. Absent for transactions: every anomaly in a closed sub-history
+    /// is an anomaly of the whole.
     pub(super) pinned: Option<u64>,
     /// The kinds found in the whole history.
     kinds: Vec<String>,
-    /// Of transactions, the kinds of cycles: a closed part has no cycles that the whole does not have.
+    /// For transactions, all types of cycles: a closed part has no cycles that the whole does not have.
     cycles: Vec<String>,
-    /// Whether the first op of a witness is the one that is wrong.
+    /// Whether the op at fault is the first op of a witness.
     begins_with_refused: bool,
     subjects: Vec<(String, Datum)>,
 }
 
 impl Target {
-    /// Witnesses to begin with: those of a kind, or of all kinds. Of what only casts doubt on the history, only if
-    /// there is nothing else.
+    /// Witnesses to start from: those of one type of anomaly, or of all types. Anomalies that only cast doubt on the
+    /// history are used only if there are no others.
     ///
     /// # Errors
     ///
-    /// If the kind that was asked for is not there: what was found instead. Within, if there is nothing to begin with:
-    /// why.
+    /// If the requested type was not found: a sentence on what was found instead. The inner error is the reason if
+    /// there is no witness.
     pub(super) fn candidates(
         report: &Report,
         kind: Option<&str>,
         about: &About,
     ) -> Result<Result<Vec<Target>, String>, String> {
-        /// Each is compared with the others, which takes as long as the history is.
+        /// Each candidate is compared with the others, which takes time linear in the history.
         const CANDIDATES_MAX: usize = 32;
         let kinds: Vec<String> = report.anomaly_types().map(str::to_owned).collect();
         let is_meant = |anomaly: &&Anomaly| kind.is_none_or(|kind| anomaly.name.eq_ignore_ascii_case(kind));
@@ -79,9 +79,9 @@ impl Target {
         }
     }
 
-    /// Whether a report on less shows the same, and nothing of a kind that was not there before. For transactions a
-    /// cycle is nothing new: of one component only the worst cycles are listed, so the whole may list G1c in the place
-    /// of a part's G1c-realtime.
+    /// Whether a report on a part shows the same anomaly, and no new types. For transactions, cycles of any type are
+    /// allowed: for each component only the worst cycles are listed, so the whole may list G1c where a part lists
+    /// G1c-realtime.
     pub(super) fn is_in(&self, report: &Report) -> bool {
         let Some(anomaly) = report.anomaly(&self.kind) else { return false };
         let is_same = |witness: &Witness| {
@@ -99,7 +99,7 @@ impl Target {
             && anomaly.witnesses.iter().any(is_same)
     }
 
-    /// The keys that transactions meet on, as texts: what has nothing to do with them does not matter.
+    /// The keys on which transactions are related, as texts. Operations on other keys do not matter.
     pub(super) fn keys(&self) -> Vec<String> {
         let of_steps = self.witness.steps.iter().filter_map(|step| step.key.as_ref());
         let of_facts = self.witness.facts.iter().filter(|(name, _)| name == "key").map(|(_, key)| key);

@@ -1,4 +1,4 @@
-//! Minimized histories of simulated systems, held to what is promised of them, by trying everything.
+//! Minimized histories of simulated systems: verifies their properties by brute force.
 
 mod about;
 
@@ -9,7 +9,7 @@ use histcheck_front::Registry;
 use history_core::{Datum, Op, OpKind, Options, Value};
 use std::collections::BTreeMap;
 
-/// Workloads, what goes wrong in them, options of the generator, and those of the checker.
+/// Workloads, the bugs in them, options of the generator, and options of the checker.
 const WORLDS: &[(&str, &str, &str, &str)] = &[
     ("list-append", "lost-update", "--txns 60", ""),
     ("list-append", "stale-read", "--txns 80", ""),
@@ -68,7 +68,7 @@ fn job<'c>(model: &str, options: &str, path: &Path, registry: &'c Registry) -> M
     }
 }
 
-/// The parts of a whole that a minimized history consists of.
+/// The parts of the whole that a minimized history contains.
 fn units_of(whole: &Whole<'_>, less: &History) -> BTreeSet<Unit> {
     let mut units = BTreeSet::new();
     for operation in 0..whole.operations.len() as u32 {
@@ -94,13 +94,13 @@ fn units_of(whole: &Whole<'_>, less: &History) -> BTreeSet<Unit> {
     units
 }
 
-/// Whether all of it is in the whole as it is, but for micro-ops that were omitted, and no operation was cut in two.
+/// Asserts that each op is an unchanged op of the whole, except for omitted micro-ops, and that no operation is split.
 fn assert_is_part(whole: &History, less: &History) {
     let by_index: BTreeMap<u64, Op<'_>> = whole.ops().map(|op| (op.index, op)).collect();
     for (at, op) in less.ops().enumerate() {
         let own = by_index[&op.index];
         assert_eq!((op.process, op.kind, op.f, op.time), (own.process, own.kind, own.f, own.time));
-        // What became of micro-ops is looked at elsewhere.
+        // Micro-ops are compared elsewhere.
         assert!(
             op.f == Some("txn") || op.value.to_string() == own.value.to_string(),
             "{} became {}",
@@ -113,7 +113,7 @@ fn assert_is_part(whole: &History, less: &History) {
     }
 }
 
-/// Holds one minimized history to everything.
+/// Asserts all properties of one minimized history.
 fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &Report) {
     let found = minimize(job, history, report).unwrap_or_else(|why| panic!("{name}: {why}"));
     assert!(found.is_minimal, "{name}: {:?}", found.whole);
@@ -122,7 +122,7 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
     let about = job.check.setup.checker.about();
     let reduction = &about.of(&report.checker).reduction;
     let targets = Target::candidates(report, None, about.of(&report.checker)).unwrap().unwrap();
-    // The same choice: of those that need as many operations, the first one.
+    // The same choice as in the code: the first of those that need the fewest operations.
     let size = |target: &Target| {
         let whole = take_apart(history, reduction, target, false, Keys::Met);
         let needs = Needs::new(&whole, reduction, &job.check.setup.options, &target.kind);
@@ -155,8 +155,7 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
         assert!(!can_go || rest.is_empty(), "{name}: {gone:?} could be left out of {units:?}");
     }
 
-    // What is wrong is not wrong because of what was omitted: with more of the whole, closed or not, nothing gets
-    // better.
+    // The anomaly is not caused by the omission: if more parts of the whole are added, closed or not, it remains.
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     for round in 0..8 {
         let mut more = units.clone();
@@ -199,7 +198,7 @@ fn what_is_left_is_a_part_that_shows_it_and_no_operation_can_go() {
     assert_eq!(never, [""; 0], "never invalid, so nothing was tested");
 }
 
-/// What is left of a text, as text without times, and how it was told.
+/// The minimized text of a text, without times.
 fn left(model: &str, text: &str) -> String {
     left_with(model, "", text)
 }
@@ -239,7 +238,7 @@ fn a_stale_read_keeps_the_write_that_it_saw_and_the_one_that_it_missed() {
 
 #[test]
 fn a_write_that_crashed_is_kept_for_whoever_may_have_seen_it() {
-    // The crashed 3 explains the first read; the second is wrong for it came back to 3 after a 4 that had ended.
+    // The crashed 3 explains the first read. The second read is wrong: it returns 3 after a 4 that had ended.
     let text = [
         operation(0, "write", "3", "info", "3"),
         operation(1, "read", "nil", "ok", "3"),
@@ -255,7 +254,7 @@ fn a_write_that_crashed_is_kept_for_whoever_may_have_seen_it() {
 
 #[test]
 fn a_queue_keeps_all_that_is_about_a_value() {
-    // 1 is taken before 2. Without that dequeue, 2 would have come out before its time.
+    // 1 is dequeued before 2. Without that dequeue, 2 would have been dequeued too early.
     let text = [
         operation(0, "enqueue", "1", "ok", "1"),
         operation(0, "enqueue", "2", "ok", "2"),
@@ -285,7 +284,7 @@ fn a_list_keeps_the_appends_of_all_its_elements() {
 
 #[test]
 fn what_a_crashed_operation_did_is_what_it_was_asked_for() {
-    // The crashed 3 explains the first read of it; the second came back to it after a 5 that had ended.
+    // The crashed 3 explains the first read of it. The second read returns it after a 5 that had ended.
     let text = [
         operation(1, "write", "1", "ok", "1"),
         operation(1, "write", "2", "ok", "2"),
@@ -295,7 +294,7 @@ fn what_a_crashed_operation_did_is_what_it_was_asked_for() {
         operation(2, "read", "nil", "ok", "3"),
     ];
     let text = text.concat();
-    // Whether the crash was recorded or not.
+    // The result does not depend on whether the crash was recorded.
     let unrecorded = text.replace(" {:process 0, :type :info, :f :write, :value :timed-out}", "");
     for text in [text, unrecorded] {
         let kept = left("register", &text);
@@ -312,7 +311,7 @@ fn a_crashed_dequeue_may_have_taken_anything() {
         operation(2, "dequeue", "nil", "ok", "nil"),
     ];
     for model in ["fifo-queue", "unordered-queue"] {
-        // With one value less, the crashed dequeue could have left nothing.
+        // With one value less, the crashed dequeue could have emptied the object.
         assert_eq!(left(model, &text.concat()).lines().count(), 8, "{model}");
     }
 }
@@ -345,7 +344,7 @@ fn nil_is_an_element_as_any_other() {
 
 #[test]
 fn a_part_may_show_a_weaker_cycle_than_the_whole() {
-    // The part without the reads of 5 has a G1c-realtime, which the whole lists as G1c.
+    // The part without the reads of 5 has a G1c-realtime. The whole lists this cycle as G1c.
     let txn = |process: usize, kind: &str, value: &str| {
         format!("{{:process {process}, :type :{kind}, :f :txn, :value {value}}}\n")
     };
@@ -377,7 +376,7 @@ fn transactions_keep_what_they_begin_and_end_with_where_versions_follow_them() {
         let about = registry.find("rw-register").ok().unwrap().checker.about();
         Needs::new(&whole, &about.reduction, &options, "G0").closed([unit])
     };
-    // The micro-ops in the order of the text: the write of 4 is 4, that of 2 is 5.
+    // Micro-ops are numbered in the order of the text: the write of 4 is number 4, that of 2 is number 5.
     let in_process = needed(Options::new().with("sequential-keys", "true"), 4);
     assert_eq!(in_process, BTreeSet::from([1, 2, 4, 5]), "the read of 2 with its write, and the write of 2");
     assert_eq!(needed(Options::new().with("linearizable-keys", "true"), 4), BTreeSet::from([4]));
@@ -403,7 +402,7 @@ fn a_bank_keeps_the_read_that_says_the_total_and_no_other() {
     assert_eq!(left_with("bank", "--anomaly nil-balance", &text.concat()), "0 invoke nil\n1 ok {0 nil, 1 5}\n");
 }
 
-/// A history in which crashed operations say why in the place of a value, and an element is nil.
+/// A history in which the values of crashed operations are reasons, and one element is nil.
 fn made_odd(history: &History, has_nil: bool) -> History {
     let mut builder = HistoryBuilder::new();
     for op in history.ops() {

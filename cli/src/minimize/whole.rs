@@ -1,4 +1,4 @@
-//! A history taken apart into what can be left out: operations, and of transactions their micro-ops.
+//! Divides a history into the parts that can be omitted: operations, and for transactions their micro-ops.
 
 use history_core::cast::Cast as _;
 use history_core::{ClientRule, Datum, History, HistoryBuilder, HistoryError, NewOp, OpKind, Pair, Value};
@@ -8,43 +8,43 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A position in the list of all units.
 pub(super) type Unit = u32;
 
-/// An operation of a client: an invocation with its completion, or the one that exists.
+/// An operation of a client: an invocation with its completion, or only one of them.
 pub(super) struct Operation {
-    /// The position of its first half.
+    /// The position of the first op.
     pub(super) first: usize,
-    /// That of its completion, if it has two halves.
+    /// The position of the completion, if there are two ops.
     pub(super) second: Option<usize>,
 }
 
-/// What can be left out: an operation, or one of its micro-ops.
+/// A part that can be omitted: an operation, or one of its micro-ops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     /// A position in [`Whole::operations`].
     pub(super) operation: u32,
-    /// The place of a micro-op; absent where all of the operation is meant.
+    /// The position of a micro-op; `None` for a whole operation.
     pub(super) mop: Option<u32>,
 }
 
-/// A history and its parts, both in its order.
+/// A history and its parts, both in the same order.
 pub(super) struct Whole<'h> {
     pub(super) history: &'h History,
     pub(super) operations: Vec<Operation>,
     pub(super) parts: Vec<Part>,
-    /// Where the parts of each operation begin; one longer than `operations`.
+    /// The first part of each operation; one longer than `operations`.
     starts: Vec<Unit>,
-    /// Whether values are `[key value]`, of which the checker sees the value alone.
+    /// Whether values are `[key value]`, of which the checker receives only the value.
     is_paired: bool,
-    /// Which names are clients', as it was said of the history.
+    /// The rule on which names are clients, as given for the history.
     pub(super) rule: ClientRule,
 }
 
-/// How ops say which of several keys they are about.
+/// The key of an operation, from its field or its value.
 pub(super) fn key_of<'a>(history: &'a History, operation: &Operation) -> Option<Value<'a>> {
     let op = history.op(operation.first);
     op.extra.get("key").filter(|key| !key.is_nil()).or_else(|| op.value.as_pair().map(|(key, _)| key))
 }
 
-/// The position of the op with an index, which increase.
+/// The position of the op with an index. O(log ops), because indices increase.
 pub(super) fn position_of(history: &History, index: u64) -> Option<usize> {
     let (mut from, mut until) = (0, history.len());
     while from < until {
@@ -63,20 +63,20 @@ impl Operation {
         self.second.unwrap_or(self.first)
     }
 
-    /// Its outcome; an invocation if it never completed.
+    /// The kind of its last op: its outcome, or an invocation if it never completed.
     pub(super) fn kind(&self, history: &History) -> OpKind {
         history.op(self.last()).kind
     }
 
-    /// Whether it surely ended, so that what came later came later.
+    /// Whether it certainly ended, so that later operations follow it in real time.
     pub(super) fn returns(&self, history: &History) -> bool {
         matches!(self.kind(history), OpKind::Ok | OpKind::Fail)
     }
 }
 
 impl<'h> Whole<'h> {
-    /// Takes a history apart. `mops` says which micro-ops of an operation count, for transactions; an operation of
-    /// which none does is omitted, as is one that `keeps` says nothing for.
+    /// Divides a history into parts. For transactions, `mops` selects the micro-ops that matter; an operation without
+    /// any is omitted, as is one for which `keeps` returns false.
     pub(super) fn new(
         history: &'h History,
         is_paired: bool,
@@ -115,7 +115,7 @@ impl<'h> Whole<'h> {
         whole
     }
 
-    /// The places of micro-ops that count, if both halves have the same ones.
+    /// The positions of the selected micro-ops, if both ops of the operation have the same number of micro-ops.
     fn mops(&self, operation: &Operation, counts: &dyn Fn(Value<'_>) -> bool) -> Option<Vec<u32>> {
         let value = |at: usize| self.inner(self.history.op(at).value);
         let first = value(operation.first);
@@ -137,7 +137,7 @@ impl<'h> Whole<'h> {
         &self.operations[self.parts[unit.to_usize()].operation.to_usize()]
     }
 
-    /// The operation that the op with an index is a half of. O(log ops).
+    /// The operation of the op with an index. O(log ops).
     pub(super) fn operation_at(&self, index: u64) -> Option<u32> {
         let at = position_of(self.history, index)?;
         let first = self.history.partner(at).map_or(at, |other| at.min(other));
@@ -147,8 +147,8 @@ impl<'h> Whole<'h> {
             .map(history_core::cast::Cast::to_u32)
     }
 
-    /// The value of an operation as its checker sees it: its completion's, if it is ok and has one. What is in the
-    /// place of a value where it is not ok is mostly why, such as `:timed-out`.
+    /// The value of an operation as its checker uses it: that of the completion, if it is ok and has one. The value of
+    /// other completions is usually a reason, such as `:timed-out`.
     pub(super) fn value(&self, operation: &Operation) -> Value<'h> {
         let last = self.history.op(operation.last());
         match self.inner(last.value) {
@@ -157,7 +157,7 @@ impl<'h> Whole<'h> {
         }
     }
 
-    /// The micro-ops of a transaction: its completion's, whatever became of it, if that has any.
+    /// The micro-ops of a transaction: those of its completion, with any outcome, if it has a value.
     fn transaction(&self, operation: &Operation) -> Value<'h> {
         match self.inner(self.history.op(operation.last()).value) {
             Value::Nil => self.inner(self.history.op(operation.first).value),
@@ -173,13 +173,13 @@ impl<'h> Whole<'h> {
         }
     }
 
-    /// The micro-op that a part is, as it completed.
+    /// The micro-op of a part, from the completion.
     pub(super) fn mop(&self, unit: Unit) -> Option<Value<'h>> {
         let part = self.parts[unit.to_usize()];
         self.transaction(self.operation_of(unit)).as_seq()?.iter().nth(part.mop?.to_usize())
     }
 
-    /// Leaves all but some micro-ops out of a transaction.
+    /// Removes all micro-ops but some from a transaction.
     fn keep(&self, value: &mut Datum, mops: &[u32]) {
         match value {
             Datum::Tagged(_, inner) if self.is_paired => self.keep(inner, mops),
@@ -190,11 +190,11 @@ impl<'h> Whole<'h> {
         }
     }
 
-    /// The history of some parts alone.
+    /// The history of some parts only.
     ///
     /// # Errors
     ///
-    /// If these ops were not recorded by a program: they would have been refused when they were read.
+    /// If the ops do not form a history. This is a bug: they were read from one.
     pub(super) fn history_of(&self, units: &BTreeSet<Unit>) -> Result<History, HistoryError> {
         let mut events: BTreeMap<usize, Option<Vec<u32>>> = BTreeMap::new();
         for unit in units {

@@ -1,4 +1,4 @@
-//! `--directory`: reports as files, and whatever files a checker adds to them.
+//! `--directory`: writes reports as files, and the files of checkers.
 
 use crate::job::PlotFormat;
 use crate::judge::input::Input;
@@ -14,23 +14,24 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Characters kept of a file's or folder's name: well below what file systems allow, whatever the characters.
+/// The maximum number of characters of a file's or folder's name: well below the limits of file systems, for any
+/// characters.
 const NAME_CHARS_MAX: usize = 60;
-/// Folders below a history's own.
+/// The maximum depth of folders below a history's folder.
 const DEPTH_MAX: usize = 8;
 
-/// Where reports go: one folder for one history; below it, a folder for each of several.
+/// The directory for reports: the folder of a single history, or the parent of one folder per history.
 pub(crate) struct Directory {
     path: PathBuf,
     shared: bool,
-    /// Whether the path itself is named after a history, and not by the user.
+    /// Whether the last part of the path is the name of a history, not chosen by the user.
     is_below: bool,
-    /// Folders in use, in lower case: some file systems do not distinguish case.
+    /// The names of folders in use, in lower case: some file systems do not distinguish case.
     used: BTreeSet<String>,
     plots: Plots,
 }
 
-/// How pictures are written.
+/// The format of pictures.
 enum Plots {
     Svg,
     #[cfg(feature = "png")]
@@ -38,7 +39,7 @@ enum Plots {
 }
 
 impl Directory {
-    /// A directory for so many histories. Nothing is made before there is something to put into it.
+    /// A directory for this number of histories. It is created only when a file is written.
     pub(crate) fn new(path: PathBuf, histories: usize, plots: PlotFormat) -> Directory {
         let plots = match plots {
             PlotFormat::Svg => Plots::Svg,
@@ -48,19 +49,19 @@ impl Directory {
         Directory { path, shared: histories > 1, is_below: false, used: BTreeSet::new(), plots }
     }
 
-    /// The same; another process has chosen a folder below its own directory for the one history of this one.
+    /// Sets whether the parent process chose a folder for the single history of this process.
     pub(crate) fn below(mut self, is_below: bool) -> Directory {
         self.is_below = is_below;
         self
     }
 
-    /// The same, with a name that no history's folder gets.
+    /// Reserves a name, so that no history's folder gets it.
     pub(crate) fn without(mut self, name: &str) -> Directory {
         self.used.insert(name.to_lowercase());
         self
     }
 
-    /// Writes `report.txt` and the checker's own files, in place of those that were written there before.
+    /// Writes `report.txt` and the checker's files, and removes the files that an earlier run wrote there.
     ///
     /// # Errors
     ///
@@ -82,7 +83,7 @@ impl Directory {
         folder::replace(&folder, &files)
     }
 
-    /// The folders that these histories will get, if they are the first; none if they have no need of any.
+    /// The folders that these histories will get, if they are written first; empty if they share no directory.
     pub(crate) fn folders(&self, inputs: &[Input]) -> Vec<String> {
         if !self.shared {
             return Vec::new();
@@ -97,9 +98,9 @@ impl Directory {
         inputs.iter().map(|input| like.folder(input)).collect()
     }
 
-    /// Where the files of the next history go.
+    /// The folder for the files of the next history.
     pub(crate) fn folder_of(&mut self, input: &Input) -> PathBuf {
-        // An empty name would add a slash, and with that a link is what it leads to.
+        // Joining an empty name would add a slash, and a path with a slash at its end follows a link.
         if !self.shared {
             return self.path.clone();
         }
@@ -107,11 +108,11 @@ impl Directory {
         self.path.join(folder)
     }
 
-    /// The same, where `file` is to be written.
+    /// The same, for writing `file`.
     ///
     /// # Errors
     ///
-    /// One of several histories may have a folder that someone made a link: what that leads to is not ours.
+    /// If the folder of one of several histories is a symbolic link: its target does not belong to this program.
     pub(crate) fn own_folder_of(&mut self, input: &Input, file: &str) -> Result<PathBuf, String> {
         let folder = self.folder_of(input);
         if (self.shared || self.is_below) && folder.is_symlink() {
@@ -124,23 +125,23 @@ impl Directory {
         Ok(folder)
     }
 
-    /// Leaves to a history the folder that it gets from another process.
+    /// Reserves the folder of a history whose files a child process writes.
     pub(crate) fn pass_over(&mut self, input: &Input) {
         self.folder(input);
     }
 
-    /// A folder named after the history, and after no other.
+    /// A folder named after the history, and used by no other history.
     fn folder(&mut self, input: &Input) -> String {
         let name = component(&input.label().unwrap_or("history".into()));
         let names = (1_u64..).map(|n| if n == 1 { name.clone() } else { format!("{name}-{n}") });
         let mut free = names.filter(|name| self.used.insert(name.to_lowercase()));
-        // There is always one more number.
+        // The iterator never ends.
         free.next().unwrap_or(name.clone())
     }
 }
 
 impl Plots {
-    /// The file as it is to be written. A picture that cannot be had otherwise stays what it is.
+    /// The file as it is written. A picture that cannot be converted is written unchanged.
     fn drawn<'a>(&self, artifact: &'a Artifact) -> Cow<'a, Artifact> {
         match self {
             #[cfg(feature = "png")]
@@ -156,7 +157,7 @@ impl Plots {
     }
 }
 
-/// Text as a terminal may show it, columns and all.
+/// Makes text safe to show on a terminal, with its columns unchanged.
 fn for_people(text: Vec<u8>) -> Vec<u8> {
     match std::str::from_utf8(&text) {
         Ok(text) => text.split('\t').map(visible::lines).collect::<Vec<_>>().join("\t").into_bytes(),
@@ -164,13 +165,13 @@ fn for_people(text: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// A path that leads nowhere but down, whatever a checker (or a plugin) asked for.
+/// A relative path without `..`, for any path from a checker (or a plugin).
 fn relative(path: &str) -> PathBuf {
     let parts: Vec<String> = path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).map(component).collect();
     if parts.is_empty() { "artifact".into() } else { parts[parts.len().saturating_sub(DEPTH_MAX)..].iter().collect() }
 }
 
-/// The path, or if another file has it, the same with a number before the extension.
+/// The path, or if it is in use, the path with a number before the extension.
 fn free(path: &Path, used: &mut BTreeSet<String>) -> PathBuf {
     let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let (stem, extension) = (text(path.file_stem()), text(path.extension()));
@@ -178,7 +179,7 @@ fn free(path: &Path, used: &mut BTreeSet<String>) -> PathBuf {
     let mut n = 1_u64;
     loop {
         let path = if n == 1 { path.to_owned() } else { path.with_file_name(format!("{stem}-{n}{dot}{extension}")) };
-        // Some file systems know lower case only.
+        // Some file systems do not distinguish case.
         if used.insert(path.to_string_lossy().to_lowercase()) {
             return path;
         }
@@ -186,12 +187,12 @@ fn free(path: &Path, used: &mut BTreeSet<String>) -> PathBuf {
     }
 }
 
-/// A name that every file system takes: letters, digits and a few signs, neither dot nor - in front.
+/// A name that every file system accepts: letters, digits and a few signs, without a dot or a hyphen at its beginning.
 fn component(name: &str) -> String {
     let is_letter = |c: char| c.is_alphanumeric() && !visible::is_hidden(c);
     let plain = |c: char| if is_letter(c) || "._-+=@,".contains(c) { c } else { '_' };
     let name: String = name.trim_start_matches('.').chars().map(plain).collect();
-    // In front a - is an option to most programs.
+    // Most programs treat a name with a hyphen at its beginning as an option.
     let name = name.strip_prefix('-').map(|rest| format!("_{rest}")).unwrap_or(name);
     let name = match name.char_indices().nth(NAME_CHARS_MAX) {
         Some((end, _)) => name[..end].to_owned(),
@@ -293,7 +294,7 @@ mod tests {
                 assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
                 assert!(!dir.path().join("g/0.svg").exists(), "instead, not beside");
             }
-            // A machine without fonts.
+            // This machine has no fonts.
             Err(_) => assert_eq!(fs::read_to_string(dir.path().join("g/0.svg")).unwrap(), svg),
         }
     }

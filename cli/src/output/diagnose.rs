@@ -1,4 +1,4 @@
-//! Diagnostics: what is wrong with a text, where, and what would be right, with a caret under the place.
+//! Diagnostics: the error in a text, its position, and what was expected, with a caret below the position.
 
 use crate::output::terminal::{self, Terminal};
 use anstyle::{AnsiColor, Style};
@@ -45,7 +45,7 @@ fn style(severity: Severity) -> Style {
     }
 }
 
-/// Writes the message, its place first, so that editors find it:
+/// Writes the message after its position, so that editors recognize it:
 ///
 /// ```text
 /// history.edn:2:1: error: process 0 completes an op without having invoked one
@@ -82,11 +82,11 @@ pub(crate) fn write(out: &mut dyn Write, file: &str, diagnostic: &Diagnostic<'_>
 /// Writes a line of the source, and a caret below it.
 fn source(out: &mut dyn Write, position: Position, snippet: &Snippet, style: Style) -> io::Result<()> {
     let line = position.line.to_string();
-    // Fewer characters before the place than the line has there: the rest was cut off.
+    // If fewer characters are available before the position than the line has, the beginning was cut off.
     let cut = if snippet.caret.to_u64() < position.column - 1 { "..." } else { "" };
     let end = snippet.text.char_indices().nth(snippet.caret).map_or(snippet.text.len(), |(end, _)| end);
     let (before, after) = snippet.text.split_at(end);
-    // The text's end may be blank, and then it was trimmed.
+    // The end of the text may be blank, and was then trimmed.
     let trimmed = snippet.caret - before.chars().count();
     let (before, after) = (visible::line(before), visible::line(after));
     let shift = cut.len() + before.width() + trimmed;
@@ -96,7 +96,7 @@ fn source(out: &mut dyn Write, position: Position, snippet: &Snippet, style: Sty
 
 /// Reports on standard error why a history cannot be checked.
 pub(crate) fn history(place: &str, error: &HistoryError) {
-    // Where standard error is closed nobody listens.
+    // If standard error is closed, the text is lost.
     let _ = write(&mut terminal::stderr(), place, &error.into());
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn history(place: &str, error: &HistoryError) {
 pub(crate) fn hint(place: &str, hint: &str) {
     let hint = visible::line(hint);
     let mut stderr = terminal::stderr();
-    // On a terminal it stands below the history's line.
+    // On a terminal, the hint is shown below the history's line.
     let _ = if Terminal::get().stderr_on_screen {
         writeln!(stderr, "  {hint}")
     } else {
@@ -134,7 +134,7 @@ pub(crate) fn note(message: &str) {
 
 fn print(severity: Severity, message: &str) {
     let style = style(severity);
-    // What was said of a history, or of a file, may hold lines of its own; none of them is to look like one of ours.
+    // A message may contain lines from a history or a file. They are indented, so that none looks like a diagnostic.
     let message = visible::lines(message).replace('\n', "\n  ");
     let _ = writeln!(terminal::stderr(), "{style}{}{style:#}: {message}", severity.name());
 }

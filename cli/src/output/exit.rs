@@ -1,4 +1,4 @@
-//! Exit codes: one number that sums up all histories of a run.
+//! Exit codes: one number for all histories of a run.
 
 use crate::output::diagnose;
 use history_core::{Verdict, visible};
@@ -27,7 +27,7 @@ impl Exit {
         Exit { verdict: Some(verdict), not_judged: false }
     }
 
-    /// What another process of this program has made of its histories.
+    /// The exit status for the exit code of a child process.
     pub(crate) fn from_code(code: Option<i32>) -> Exit {
         match code {
             Some(0) => Exit::of(Verdict::Valid),
@@ -37,18 +37,18 @@ impl Exit {
         }
     }
 
-    /// The combination of both: a file that was not checked outweighs all verdicts, the worst verdict the others.
+    /// Combines both: a history that was not checked outweighs all verdicts; otherwise the worst verdict counts.
     #[must_use]
     pub(crate) fn and(self, other: Exit) -> Exit {
         Exit { verdict: self.verdict.max(other.verdict), not_judged: self.not_judged || other.not_judged }
     }
 
-    /// Whether something could not be done.
+    /// Whether something failed.
     pub(crate) fn is_failure(self) -> bool {
         self.not_judged
     }
 
-    /// The number that the caller gets.
+    /// The exit code.
     pub(crate) fn number(self) -> u8 {
         match self.verdict {
             _ if self.not_judged => NOT_JUDGED,
@@ -73,14 +73,15 @@ pub(crate) fn usage(said: &clap::Error) -> ExitCode {
 }
 
 fn print(said: &clap::Error) -> io::Result<()> {
-    // Words of the command line may be names of files, which anyone may have chosen.
+    // Words of the command line may be names of files, which may contain hidden characters.
     if std::env::args_os().any(|word| word.to_string_lossy().contains(visible::is_hidden)) && said.use_stderr() {
         return io::stderr().write_all(visible::lines(&said.render().to_string()).as_bytes());
     }
     said.print()
 }
 
-/// Handles an error of standard output. A closed pipe means that the reader needs no more; anything else is an error.
+/// Returns the exit status after an error of standard output. A closed pipe is success, because the reader needs no
+/// more; anything else is an error.
 pub(crate) fn stopped(error: &io::Error) -> Exit {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Exit::OK;
@@ -89,7 +90,8 @@ pub(crate) fn stopped(error: &io::Error) -> Exit {
     Exit::FAILED
 }
 
-/// The same if verdicts are written. A caller that reads only the exit code must not treat unwritten verdicts as valid.
+/// The same, if the output contains verdicts. A caller that reads only the exit code must not treat unwritten verdicts
+/// as valid.
 pub(crate) fn unwritten(error: &io::Error) -> Exit {
     if error.kind() == io::ErrorKind::BrokenPipe { Exit::FAILED } else { stopped(error) }
 }

@@ -1,10 +1,8 @@
-//! A folder of files that this program writes: a new set of files takes the place of the one before, and of nothing
-//! else.
+//! A folder of files that this program writes. A new set of files replaces the previous set, and no other files.
 //!
-//! The files are written into a new folder first, and renamed from there: so nothing that exists in their place (a
-//! pipe, a symbolic link) is opened or followed. A list of them, which is locked meanwhile, determines which files to
-//! remove when new ones are written; two processes that write into one folder do it one after the other. Files that are
-//! not in the list belong to others and remain.
+//! The files are written into a new folder first, and then renamed: so a pipe or symbolic link in their place is never
+//! opened or followed. A locked list of files determines which files to remove when new ones are written; two processes
+//! that write into one folder do so one after the other. Files that are not in the list belong to others and remain.
 
 use crate::output::diagnose;
 use std::borrow::Cow;
@@ -13,21 +11,21 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// The list of files.
+/// The name of the list of files.
 const LIST: &str = ".histcheck";
-/// Where files are before they have their place.
+/// The folder in which files are written first.
 const NEW: &str = ".histcheck-new";
-/// Bytes of a list: a folder of a million files.
+/// The maximum length of the list in bytes, enough for a million files.
 const LIST_BYTES_MAX: u64 = 256 << 20;
 
-/// A file by its path in the folder, and what is in it.
+/// A file: its path in the folder, and its content.
 pub(crate) type Content<'a> = (PathBuf, Cow<'a, [u8]>);
 
-/// Puts these files, and no others of ours, into a folder, which is made if there is none.
+/// Replaces the files of this program in a folder by these files. Creates the folder if necessary.
 ///
 /// # Errors
 ///
-/// If a file or folder cannot be made; says which.
+/// If a file or folder cannot be created; the error names it.
 pub(crate) fn replace(folder: &Path, files: &[Content<'_>]) -> Result<(), String> {
     let first = files.first().map_or(Path::new(LIST), |(path, _)| path);
     fs::create_dir_all(folder).map_err(|error| cannot(&folder.join(first), &error))?;
@@ -40,7 +38,7 @@ pub(crate) fn replace(folder: &Path, files: &[Content<'_>]) -> Result<(), String
             first.display()
         ));
     }
-    // Should this process end in between, the next one finds all.
+    // If this process ends before all files are renamed, the next one finds all of them in the list.
     list.write(before.union(&after))?;
     let new = folder.join(NEW);
     remove(&new).map_err(|error| cannot(&new, &error))?;
@@ -48,7 +46,7 @@ pub(crate) fn replace(folder: &Path, files: &[Content<'_>]) -> Result<(), String
         write_new(&new.join(path), content).map_err(|error| cannot(&folder.join(path), &error))?;
     }
     for path in before.difference(&after) {
-        // Where it is gone there is nothing to do; what cannot be removed does no harm but to be old.
+        // An error means that the file is already gone, or cannot be removed. An old file does no harm.
         let _ = take_away(folder, path);
     }
     for path in &after {
@@ -62,7 +60,7 @@ fn cannot(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}", path.display())
 }
 
-/// The list of the files in a folder, locked as long as it lives.
+/// The list of the files in a folder, locked until it is dropped.
 struct List {
     path: PathBuf,
     file: File,
@@ -78,12 +76,12 @@ impl List {
         let file = opened.map_err(|error| cannot(&path, &error))?;
         match file.lock() {
             Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(cannot(&path, &error)),
-            // Some file systems have no locks.
+            // Some file systems do not support locks.
             _ => Ok(List { path, file }),
         }
     }
 
-    /// The files of whoever wrote here last, none of them elsewhere.
+    /// The files that the previous run wrote here, all within the folder.
     fn read(&mut self) -> Result<BTreeSet<PathBuf>, String> {
         let mut text = String::new();
         let read = Read::by_ref(&mut self.file).take(LIST_BYTES_MAX).read_to_string(&mut text);
@@ -93,7 +91,7 @@ impl List {
     }
 
     fn write<'p>(&mut self, paths: impl Iterator<Item = &'p PathBuf>) -> Result<(), String> {
-        // Names have no end of a line in them: see `component`.
+        // Names contain no newlines: see `component`.
         let text = paths.fold(String::new(), |text, path| text + &path.to_string_lossy() + "\n");
         let written =
             self.file.set_len(0).and_then(|()| self.file.rewind()).and_then(|()| self.file.write_all(text.as_bytes()));
@@ -101,7 +99,7 @@ impl List {
     }
 }
 
-/// Removes what is left of an earlier run that was ended.
+/// Removes the remains of an earlier run that was killed.
 fn remove(folder: &Path) -> io::Result<()> {
     let removed = match folder.symlink_metadata() {
         Ok(found) if found.is_dir() => fs::remove_dir_all(folder),
@@ -111,7 +109,7 @@ fn remove(folder: &Path) -> io::Result<()> {
     if removed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) { Ok(()) } else { removed }
 }
 
-/// Writes a file where there is none.
+/// Creates a file; fails if it exists.
 fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -119,8 +117,8 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(content)
 }
 
-/// Gives a file its place. What was there is replaced, be it a link; folders on the way there are made, and no link is
-/// followed.
+/// Moves a file to its final path. Replaces an existing file or link there; creates folders above it, and follows no
+/// links.
 fn settle(folder: &Path, new: &Path, path: &Path) -> io::Result<()> {
     for above in above(path) {
         match folder.join(above).symlink_metadata() {
@@ -132,7 +130,7 @@ fn settle(folder: &Path, new: &Path, path: &Path) -> io::Result<()> {
     fs::rename(new.join(path), folder.join(path))
 }
 
-/// Removes a file, and the folders that then are empty.
+/// Removes a file, and the folders that are empty then.
 fn take_away(folder: &Path, path: &Path) -> io::Result<()> {
     if above(path).iter().any(|above| folder.join(above).symlink_metadata().map_or(true, |found| !found.is_dir())) {
         return Ok(());
@@ -141,18 +139,18 @@ fn take_away(folder: &Path, path: &Path) -> io::Result<()> {
     above(path).iter().rev().try_for_each(|above| fs::remove_dir(folder.join(above)))
 }
 
-/// The folders between the one that paths are in and a file, from the outermost on.
+/// The parent folders of a file in this relative path, from the outermost on.
 fn above(path: &Path) -> Vec<&Path> {
     let mut above: Vec<&Path> = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()).collect();
     above.reverse();
     above
 }
 
-/// Writes a file, and the folders above it. What was there is replaced, be it a link or a pipe, and never opened.
+/// Writes a file, and creates the folders above it. Replaces an existing file, link or pipe without opening it.
 ///
 /// # Errors
 ///
-/// If one of them cannot be made; says which.
+/// If one of them cannot be created; the error names it.
 pub(crate) fn put(path: &Path, content: &[u8]) -> Result<(), String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let new = path.with_file_name(format!(".{name}-{}", std::process::id()));
@@ -171,7 +169,7 @@ mod tests {
         files.iter().map(|(path, text)| (PathBuf::from(path), Cow::Borrowed(text.as_bytes()))).collect()
     }
 
-    /// What is in a folder but the list, with folders, in order.
+    /// The entries of a folder except the list, with folders, in order.
     fn names(folder: &Path) -> Vec<String> {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder).unwrap() {
@@ -228,13 +226,13 @@ mod tests {
         put(&folder.join("a.txt"), b"b").unwrap();
         assert_eq!(fs::read_to_string(folder.join("report.txt")).unwrap(), "r");
         assert_eq!(fs::read_to_string(folder.join("a.txt")).unwrap(), "b");
-        // A folder that is a link is not gone through, neither to write nor to remove.
+        // A folder that is a link is not followed, neither to write nor to remove.
         std::os::unix::fs::symlink(&outside, folder.join("g")).unwrap();
         let said = replace(&folder, &content(&[("g/0.svg", "new")])).unwrap_err();
         assert!(said.ends_with("g is not a directory"), "{said}");
         replace(&folder, &content(&[("report.txt", "r")])).unwrap();
         assert_eq!(fs::read_to_string(outside.join("0.svg")).unwrap(), "of a user");
-        // Nor does a pipe in place of the list hold anyone up.
+        // A pipe in place of the list does not block either.
         fs::remove_file(folder.join(LIST)).unwrap();
         pipe(&folder.join(LIST));
         assert!(replace(&folder, &[]).unwrap_err().ends_with("it exists and is not a file"));

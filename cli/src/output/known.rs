@@ -1,7 +1,7 @@
-//! `--allow-anomalies` and `--baseline`: violations that are known, and fail no run.
+//! `--allow-anomalies` and `--baseline`: violations that are known and do not fail a run.
 //!
-//! The verdict stays what it is. Only what follows from it changes: a history that has no anomalies but known ones does
-//! not count for the exit code, and is no failure of a test in a document.
+//! They do not change the verdict. They change only its consequences: a history whose anomalies are all known does not
+//! affect the exit code, and is no failure of a test in a document.
 
 mod baseline;
 
@@ -12,15 +12,15 @@ use clap::{Arg, ArgAction, ArgMatches, ValueHint};
 use history_core::{Anomaly, Checker, KeyReport, Report, Verdict};
 use std::collections::BTreeSet;
 
-/// What is known.
+/// The known anomalies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
-    /// Types of anomalies, of every checker and history.
+    /// Types of anomalies that are known for every checker and history.
     all: BTreeSet<String>,
     baseline: Baseline,
 }
 
-/// The options, for what judges histories that are there as a whole.
+/// The options, for commands that check complete histories.
 pub(crate) fn options() -> [Arg; 2] {
     [
         Arg::new(ALLOW_ANOMALIES)
@@ -28,7 +28,7 @@ pub(crate) fn options() -> [Arg; 2] {
             .value_name("ANOMALIES")
             .value_delimiter(',')
             .action(ArgAction::Append)
-            // Whoever may name some has the argument: see `may_be_known`.
+            // The default makes the argument present in each command that has it: see `may_be_known`.
             .default_value("")
             .hide_default_value(true)
             .help("Known anomalies to allow, comma-separated: a history with no other anomalies does not fail; --allow takes them as well"),
@@ -42,7 +42,7 @@ pub(crate) fn options() -> [Arg; 2] {
 }
 
 impl Known {
-    /// What was asked for.
+    /// The known anomalies from the command line.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl Known {
         Ok(known)
     }
 
-    /// Takes the anomalies of all reports in a text, one a line.
+    /// Adds the anomalies of all reports in a text, one report per line.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl Known {
             if value.get("error").is_some() {
                 continue;
             }
-            // Beside the report stand the version of the schema and the file.
+            // A line contains the version of the schema and the file in addition to the report.
             let file = value.get("file").and_then(serde_json::Value::as_str).map(str::to_owned).ok_or(at + 1)?;
             let report = serde_json::from_value::<Report>(value).map_err(|_| at + 1)?;
             self.baseline.add(&file, &report);
@@ -88,13 +88,13 @@ impl Known {
         Ok(())
     }
 
-    /// The verdict without what is known. Of keys some may be unknown beside those that are not valid; and of a history
-    /// that was looked at in part, nobody knows the rest.
+    /// The verdict without known anomalies. It is unknown if some keys are unknown, or if only a part of the history
+    /// was checked.
     pub(crate) fn verdict(&self, file: &str, report: &Report) -> Verdict {
         if report.verdict != Verdict::Invalid || self == &Known::default() {
             return report.verdict;
         }
-        // As it is read again from a baseline: there a keyword is a string.
+        // Converts the report as a baseline is read: keywords become strings.
         let as_read = || serde_json::from_value(serde_json::to_value(report).ok()?).ok();
         match if self.baseline.is_empty() { None } else { as_read() } {
             Some(read) => self.of_report(file, &read),
@@ -131,7 +131,7 @@ impl Known {
     }
 }
 
-/// What there is to say where the verdict without what is known is another one.
+/// The note if the verdict without known anomalies is different.
 pub(crate) fn words(verdict: Verdict, without: Verdict) -> Option<&'static str> {
     match without {
         _ if without == verdict => None,
@@ -142,7 +142,7 @@ pub(crate) fn words(verdict: Verdict, without: Verdict) -> Option<&'static str> 
     }
 }
 
-/// The name as the checkers spell it.
+/// The name as the checkers write it.
 fn canonical(name: &str, checker: &dyn Checker, option: &str) -> Result<String, UsageError> {
     let about = checker.about();
     let members = about.members.iter().flat_map(|(_, about)| &about.anomalies);

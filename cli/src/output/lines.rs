@@ -1,13 +1,13 @@
-//! Lines of ops in a file: it is read once more, up to the last op that is asked for.
+//! Finds the lines of ops in a file, by reading it once more up to the last op needed.
 //!
-//! Remembering the lines of all ops would cost every history memory, and only a few of them are ever asked for.
+//! Storing the lines of all ops would cost memory for every history, but only a few lines are ever needed.
 
 use crate::judge::input::Input;
 use history_core::Op;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// The line of each of the ops with these indices. Those that are not found again are absent: standard input is gone.
+/// The lines of the ops with these indices. Ops that are not found again are absent, for example after standard input.
 pub(crate) fn find(input: &Input, indices: impl IntoIterator<Item = u64>) -> BTreeMap<u64, u64> {
     let mut wanted: Vec<u64> = indices.into_iter().collect();
     wanted.sort_unstable();
@@ -18,7 +18,7 @@ pub(crate) fn find(input: &Input, indices: impl IntoIterator<Item = u64>) -> BTr
     }
     let mut wanted = wanted.into_iter().peekable();
     let look = |op: &Op<'_>| {
-        // Indices increase.
+        // Indices increase, so smaller ones will not occur any more.
         while wanted.next_if(|index| *index < op.index).is_some() {}
         let place = op.position.and_then(history_core::Position::line_and_column);
         if let (Some(_), Some((line, _))) = (wanted.next_if_eq(&op.index), place) {
@@ -26,7 +26,7 @@ pub(crate) fn find(input: &Input, indices: impl IntoIterator<Item = u64>) -> BTr
         }
         Ok(if wanted.peek().is_none() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     };
-    // It was read before. If it cannot be any more, what was found up to there stands.
+    // The history was read before. If it cannot be read again, the lines found so far are used.
     let _ = input.open().and_then(|reader| reader.without_pairing().for_each(look));
     found
 }
@@ -44,7 +44,7 @@ mod tests {
         let input = Input::new(path.into());
         let lines = |indices: &[u64]| find(&input, indices.iter().copied()).into_iter().collect::<Vec<_>>();
         assert_eq!(lines(&[9, 3, 5, 3]), [(3, 2), (5, 2), (9, 4)]);
-        // What is broken after them does not matter, nor what is not there.
+        // Errors after the last op do not matter, nor do indices that do not occur.
         assert_eq!(lines(&[0, 4, 5, 77]), [(5, 2)]);
         assert_eq!(lines(&[]), []);
     }

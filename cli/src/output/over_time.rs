@@ -1,4 +1,4 @@
-//! Plots of a run over time, which the directory of a history gets besides the pictures of its checker.
+//! Data for plots of a run over time, which the directory of a history contains in addition to its checker's pictures.
 
 use crate::judge::input::Input;
 use crate::output::diagnose;
@@ -6,10 +6,10 @@ use histcheck_draw::bands::Annotations;
 use histcheck_draw::plot::Performance;
 use std::ops::ControlFlow;
 
-/// Reads a history once more, for its latencies, rates and faults.
+/// Reads a history once more for its latencies, rates and faults.
 ///
-/// A checker may end before the history does, and the plots are of all of it. An error in the text was reported by
-/// whoever judged it: then the plots are of what comes before.
+/// A checker may end before the history does, but the plots show all of it. An error in the text was reported when the
+/// history was checked: then the plots show the part before it.
 pub(crate) fn read(input: &Input, annotations: &Annotations) -> Performance {
     let mut performance = Performance::new(annotations.clone());
     if input.is_readable_again() {
@@ -19,7 +19,7 @@ pub(crate) fn read(input: &Input, annotations: &Annotations) -> Performance {
                 Ok(ControlFlow::Continue(()))
             })
         });
-        // Reported before.
+        // The error was reported before.
         _ = read;
     } else {
         let note = "note: no plots over time, because the history can be read only once; histcheck report draws them";

@@ -1,4 +1,4 @@
-//! PNG from SVG: pictures for whoever cannot show the better ones.
+//! Converts SVG to PNG, for programs that cannot show SVG.
 
 use history_core::Artifact;
 use resvg::tiny_skia::{Pixmap, Transform};
@@ -7,27 +7,27 @@ use resvg::usvg::{ImageHrefResolver, Options, Tree};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// Pixels of a picture, at most: four bytes each while it is drawn.
+/// The maximum number of pixels of a picture: each takes four bytes while it is drawn.
 const PIXELS_MAX: f32 = 32_000_000.0;
-/// Dots for each unit of the SVG, unless that makes too many.
+/// The number of pixels per unit of the SVG, unless that is too many in total.
 const SCALE: f32 = 2.0;
 
-/// Families looked for first, as these are known to hold all that our pictures say.
+/// Preferred font families, which contain all characters of the pictures.
 const SANS: &[&str] = &["DejaVu Sans", "Liberation Sans", "Noto Sans", "Arial", "Helvetica", "Segoe UI"];
 const MONO: &[&str] = &["DejaVu Sans Mono", "Liberation Mono", "Noto Sans Mono", "Menlo", "Consolas", "Courier New"];
 
-/// Draws pictures with the fonts of this machine, which it looks for when the first picture comes.
+/// Draws pictures with the fonts of this machine. The fonts are searched for when the first picture is drawn.
 #[derive(Default)]
 pub(crate) struct Painter {
     fonts: OnceCell<Arc<Database>>,
 }
 
 impl Painter {
-    /// The same picture as PNG, under the same name but for its end.
+    /// Converts the picture to PNG, under the same name with another extension.
     ///
     /// # Errors
     ///
-    /// A sentence that says why there can be none: no fonts, no SVG, or too large.
+    /// A sentence with the reason: no fonts, invalid SVG, or too large.
     pub(crate) fn paint(&self, svg: &Artifact) -> Result<Artifact, String> {
         let fonts = self.fonts.get_or_init(|| Arc::new(installed()));
         let painted = if fonts.is_empty() {
@@ -51,7 +51,7 @@ fn stem(path: &str) -> Option<&str> {
 
 fn paint(svg: &Artifact, fonts: &Arc<Database>) -> Result<Artifact, String> {
     let mut options = Options { fontdb: Arc::clone(fonts), ..Options::default() };
-    // A picture holds all that it shows; it has no business with other files.
+    // A picture is self-contained, so it must not load other files.
     options.image_href_resolver =
         ImageHrefResolver { resolve_data: Box::new(|_, _, _| None), resolve_string: Box::new(|_, _| None) };
     let tree = Tree::from_data(&svg.content, &options).map_err(|error| error.to_string())?;
@@ -66,12 +66,12 @@ fn paint(svg: &Artifact, fonts: &Arc<Database>) -> Result<Artifact, String> {
     Ok(Artifact { path: format!("{}.png", stem(&svg.path).unwrap_or(&svg.path)), content })
 }
 
-/// By how much a picture of this size is enlarged; `None` if it is too large even at its own size.
+/// The factor by which a picture of this size is enlarged; `None` if it is too large even without.
 fn scale_of(width: f32, height: f32) -> Option<f32> {
     [SCALE, 1.0].into_iter().find(|scale| width * height * scale * scale <= PIXELS_MAX)
 }
 
-/// The fonts of this machine; the names that represent any font of a kind represent one that is there.
+/// The fonts of this machine. Generic families refer to installed fonts.
 fn installed() -> Database {
     let mut fonts = Database::new();
     fonts.load_system_fonts();
@@ -85,7 +85,7 @@ fn installed() -> Database {
     fonts
 }
 
-/// The first of these families that is there, else the first of its kind by name.
+/// The first of these families that is installed, else the first of its kind by name.
 fn family(fonts: &Database, wanted: &[&str], is_kind: impl Fn(&FaceInfo) -> bool) -> Option<String> {
     let names = |face: &FaceInfo| face.families.first().map(|(name, _)| name.clone());
     let there = |name: &str| fonts.faces().any(|face| face.families.iter().any(|(family, _)| family == name));
@@ -139,12 +139,12 @@ mod tests {
         }
     }
 
-    /// Text that has no font leaves no trace, which nobody would see before they look at the picture.
+    /// Text without a font is not drawn, and only a look at the picture would show that.
     #[test]
     fn text_of_any_kind_is_drawn() {
         let fonts = Arc::new(installed());
         if fonts.is_empty() {
-            // Then nothing is drawn at all, as another test shows.
+            // Without fonts nothing is drawn, as another test shows.
             return;
         }
         for family in ["sans-serif", "ui-monospace,monospace", "ui-sans-serif,system-ui,sans-serif"] {

@@ -1,35 +1,35 @@
-//! `--unknown` and `--compat`: what a verdict means to whoever called, where that is not what histcheck says by itself.
+//! `--unknown` and `--compat`: the meaning of verdicts for the caller, if it differs from the default.
 
 use crate::output::exit::Exit;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgMatches};
 use history_core::Verdict;
 
-/// What follows from verdicts.
+/// The consequences of verdicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Policy {
     pub(crate) unknown: Unknown,
     pub(crate) compat: Option<Compat>,
 }
 
-/// What an unknown verdict counts as.
+/// The meaning of an unknown verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// Itself.
+    /// Unknown.
     #[default]
     Itself,
     Pass,
     Fail,
 }
 
-/// The program whose place this one takes.
+/// The program that this one replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compat {
     ElleCli,
     Jepsen,
 }
 
-/// The options, for whatever judges histories.
+/// The options, for commands that check histories.
 pub(crate) fn options() -> [Arg; 2] {
     let value = |name: &'static str, help: &'static str| PossibleValue::new(name).help(help);
     [
@@ -57,9 +57,9 @@ pub(crate) fn options() -> [Arg; 2] {
 }
 
 impl Policy {
-    /// What was asked for. Whoever says what unknown is means it, whatever another program would make of it.
+    /// The policy from the command line. `--unknown` has priority over `--compat`.
     pub(crate) fn of(matches: &ArgMatches) -> Policy {
-        // Not every command has them.
+        // Some commands do not have these options.
         let given = |name: &str| matches.try_get_one::<String>(name).ok().flatten().map(String::as_str);
         let compat = given("compat").map(|name| if name == "jepsen" { Compat::Jepsen } else { Compat::ElleCli });
         let unknown = match given("unknown") {
@@ -71,12 +71,12 @@ impl Policy {
         Policy { unknown, compat }
     }
 
-    /// Whether nothing is judged after a history that could not be.
+    /// Whether checking ends after a history that could not be checked.
     pub(crate) fn ends_at_errors(self) -> bool {
         self.compat == Some(Compat::ElleCli)
     }
 
-    /// What a verdict means for the exit code.
+    /// The exit status of a verdict.
     pub(crate) fn exit(self, verdict: Verdict) -> Exit {
         Exit::of(match (verdict, self.unknown) {
             (Verdict::Unknown, Unknown::Pass) => Verdict::Valid,

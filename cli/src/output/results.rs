@@ -1,4 +1,4 @@
-//! What becomes of a judged history: a line on standard output, what else there is to say on standard error, files.
+//! Reports the result of a checked history: a line on standard output, hints on standard error, files.
 
 use crate::job::{Check, OutputFormat, ResultFormat, ResultPlace};
 use crate::judge::input::Input;
@@ -16,30 +16,30 @@ use histcheck_draw::plot;
 use history_core::{About, Artifact, HistoryError, Report, Verdict};
 use std::collections::BTreeMap;
 
-/// Where results go.
+/// The destinations of results.
 pub(crate) struct Results {
     output: Output,
     directory: Option<Directory>,
     pages: Option<Pages>,
-    /// Whether results are verdicts and nothing else.
+    /// Whether the output contains only verdicts.
     terse: bool,
-    /// Whether a line sums up all histories in the end.
+    /// Whether a line at the end summarizes all histories.
     sums_up: bool,
-    /// Histories that are valid, invalid, unknown, and not checked.
+    /// The numbers of histories that are valid, invalid, unknown, and not checked.
     counts: [usize; 4],
     policy: Policy,
     known: Known,
-    /// What checkers say of themselves.
+    /// The summaries of checkers, by name.
     summaries: BTreeMap<String, String>,
-    /// What the checkers say about themselves.
+    /// The checkers' own descriptions.
     about: About,
-    /// How large pictures may be.
+    /// The maximum size of pictures.
     drawing: histcheck_draw::Limits,
     annotations: Annotations,
 }
 
 impl Results {
-    /// Opens what results are written to.
+    /// Opens the outputs.
     ///
     /// # Errors
     ///
@@ -72,13 +72,13 @@ impl Results {
         })
     }
 
-    /// The folders that these histories, which are reported first, will get; none if there is nothing to choose.
+    /// The folders that these histories will get, if they are reported first; empty if there is no choice.
     pub(crate) fn folders(&self, inputs: &[Input]) -> Vec<String> {
         let pages = self.pages.as_ref().map(Pages::directory);
         self.directory.as_ref().or(pages).map_or(Vec::new(), |directory| directory.folders(inputs))
     }
 
-    /// Leaves a history to another process.
+    /// Reserves the files of a history for a child process.
     pub(crate) fn pass_over(&mut self, input: &Input) {
         if let Some(directory) = &mut self.directory {
             directory.pass_over(input);
@@ -88,10 +88,9 @@ impl Results {
         }
     }
 
-    /// Writes the result of a history. Returns what it means for the exit code; an error if nothing more can be
-    /// written.
+    /// Writes the result of a history. Returns its exit status, or an error if no more results can be written.
     pub(crate) fn write(&mut self, input: &Input, mut judged: Result<Report, HistoryError>) -> Result<Exit, Exit> {
-        // They belong into the directory, not into the report that is printed.
+        // Artifacts are written to the directory, not to the printed report.
         let mut artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
         if let (Ok(report), Some(_)) = (&mut judged, &self.directory) {
             let performance = over_time::read(input, &self.annotations);
@@ -111,7 +110,7 @@ impl Results {
             self.sums_up = false;
             return Err(exit.and(exit::unwritten(&error)));
         }
-        // Anomalies shows in the verdict; why nothing was does not.
+        // The reason for another verdict is always printed. Anomalies are named only on a terminal.
         let wanted =
             |report: &Report| self.terse && (report.verdict != Verdict::Invalid || Terminal::get().stderr_on_screen);
         if let Ok(report) = &judged {
@@ -146,7 +145,7 @@ impl Results {
 
     /// Writes that a history was not started.
     pub(crate) fn write_not_begun(&mut self, input: &Input, why: &HistoryError) -> Result<Exit, Exit> {
-        // A page would have to read it.
+        // A page would need to read the history.
         let pages = self.pages.take();
         let written = self.write(input, Err(why.clone()));
         self.pages = pages;
@@ -159,7 +158,7 @@ impl Results {
         }
     }
 
-    /// The same of a history that another process of this program has judged, from what that wrote.
+    /// The same for a history that a child process checked, from its output.
     pub(crate) fn pass_on(&mut self, input: &Input, text: &[u8], exit: Exit) -> Result<Exit, Exit> {
         self.pass_over(input);
         match self.output.pass_on(input, text) {
@@ -188,12 +187,12 @@ impl Results {
         if exit.is_failure() && self.policy.ends_at_errors() { Err(exit) } else { Ok(exit) }
     }
 
-    /// Whether results show before all is known.
+    /// Whether results are written before the end.
     pub(crate) fn are_seen_at_once(&self) -> bool {
         !self.output.is_document()
     }
 
-    /// Writes what is only written in the end. What all that means for the exit code.
+    /// Writes documents and the summary. Returns the exit status of the run.
     pub(crate) fn finish(mut self, exit: Exit) -> Exit {
         match self.output.finish(&self.summaries, &self.about) {
             Ok(()) => {

@@ -1,7 +1,7 @@
-//! What standard output and standard error are to those who print: asked once.
+//! Properties of standard output and standard error, determined once.
 //!
-//! A process that judges one history for another (`judge::child_job`) prints into pipes, and must write what the other
-//! one would.
+//! A child process that checks one history (`judge::child_job`) prints into pipes, and must write what its parent would
+//! write to the terminal.
 
 use anstream::{AutoStream, ColorChoice};
 use std::io::{self, IsTerminal as _, StderrLock};
@@ -9,18 +9,18 @@ use std::sync::OnceLock;
 
 static TERMINAL: OnceLock<Terminal> = OnceLock::new();
 
-/// What the standard streams are.
+/// The properties of the standard streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terminal {
     /// Whether results are written in colour.
     pub(crate) stdout_colour: bool,
     pub(crate) stderr_colour: bool,
-    /// Whether results and what is said of them may stand below each other.
+    /// Whether results and hints appear on the same screen.
     pub(crate) stderr_on_screen: bool,
 }
 
 impl Terminal {
-    /// What they are here, unless this process is in for another one.
+    /// The properties of this process's streams, or those that its parent passed.
     pub(crate) fn get() -> Terminal {
         *TERMINAL.get_or_init(|| Terminal {
             stdout_colour: AutoStream::choice(&io::stdout()) != ColorChoice::Never,
@@ -29,12 +29,12 @@ impl Terminal {
         })
     }
 
-    /// Writes for the terminal of another process. It must be the first call.
+    /// Uses the properties of the parent's streams. This must be the first call.
     pub(crate) fn stand_in(self) {
         let _ = TERMINAL.set(self);
     }
 
-    /// As letters, for a command line.
+    /// The properties as letters, for a command line.
     pub(crate) fn letters(self) -> String {
         let all = [(self.stdout_colour, 'o'), (self.stderr_colour, 'e'), (self.stderr_on_screen, 't')];
         all.into_iter().filter(|(is, _)| *is).map(|(_, letter)| letter).collect()
@@ -49,7 +49,7 @@ impl Terminal {
     }
 }
 
-/// Standard error, with or without styles. Nothing of other threads comes in between as long as it lives.
+/// Standard error, with or without styles. Locked until it is dropped, so other threads cannot write in between.
 pub(crate) fn stderr() -> AutoStream<StderrLock<'static>> {
     let colour = if Terminal::get().stderr_colour { ColorChoice::Always } else { ColorChoice::Never };
     AutoStream::new(io::stderr().lock(), colour)

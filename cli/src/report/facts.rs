@@ -1,22 +1,23 @@
-//! What a page is made of.
+//! The data of a page.
 
 use super::gather::{Around, Gathered};
 use history_core::{About, HistoryError, Report};
 
-/// Characters of a text, at most, where nothing else is said.
+/// The maximum number of characters of a text, unless stated otherwise.
 pub(super) const CHARS_MAX: usize = 600;
 
-/// What is known of a history.
+/// The data about a history.
 pub(super) struct Facts<'a> {
     pub(super) name: &'a str,
     pub(super) judged: Result<&'a Report, &'a HistoryError>,
-    /// The models that `-c` named.
+    /// The consistency levels given with `-c`.
     pub(super) asked: Option<&'a str>,
-    /// What the checker says about itself.
+    /// The checker's own description.
     pub(super) about: &'a About,
     pub(super) gathered: &'a Gathered,
-    /// Why the history could not be read once more.
+    /// The error of reading the history once more, if there was one.
     pub(super) unread: Option<String>,
-    /// For each witness in the order of [`super::gather::witnesses`]; of a history without any, its beginning.
+    /// The operations for each witness, in the order of [`super::gather::witnesses`]. For a history without witnesses,
+    /// its beginning.
     pub(super) around: Vec<Around>,
 }

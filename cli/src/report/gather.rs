@@ -1,8 +1,7 @@
-//! What a page says of a history in addition to the verdict: its statistics, and the operations around those of a
-//! witness.
+//! Collects the data of a page in addition to the verdict: statistics, and the operations around those of a witness.
 //!
-//! The checkers keep nothing of this, so the history is read again: once for columns of numbers, a row an op, and once
-//! more for the text of the few ops that are shown.
+//! The checkers do not keep this data, so the history is read again: once for columns of numbers, one row per op, and
+//! once more for the text of the few ops that are shown.
 
 use crate::judge::input::Input;
 use histcheck_draw::bands::Annotations;
@@ -13,77 +12,77 @@ use history_core::{HistoryError, Op, OpKind, Pair, Participants, Process, Report
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-/// Operations of one timeline, at the most.
+/// The maximum number of operations of a timeline.
 const BARS_MAX: usize = 28;
-/// Rows of one timeline, at the most.
+/// The maximum number of rows of a timeline.
 const ROWS_MAX: usize = 14;
-/// Ops looked at on each side of a witness's.
+/// The number of ops that are considered on each side of a witness's op.
 const NEAR: usize = 60;
-/// Functions that are counted each on its own.
+/// The maximum number of functions that are counted separately.
 const FUNCTIONS_MAX: usize = 40;
-/// Characters kept of an op's label.
+/// The maximum number of characters of an op's label.
 const LABEL_CHARS_MAX: usize = 160;
-/// Characters kept of an op's value.
+/// The maximum number of characters of an op's value.
 const VALUE_CHARS_MAX: usize = 400;
 
-/// Characters kept of a process's name.
+/// The maximum number of characters of a process's name.
 const ROW_CHARS_MAX: usize = 24;
 
-/// What is where there is no partner.
+/// The partner of an op that has none.
 const NONE: u32 = u32::MAX;
 
-/// Numbers about a history.
+/// Statistics of a history.
 #[derive(Default)]
 pub(super) struct Statistics {
     pub(super) ops: u64,
-    /// Of clients: invocations, ok, fail, info.
+    /// The numbers of clients' ops: invocations, ok, fail, info.
     pub(super) by_kind: [u64; 4],
-    /// The same by function.
+    /// The same for each function.
     pub(super) by_function: BTreeMap<String, [u64; 4]>,
-    /// Whether there are more functions than were counted each.
+    /// Whether some functions were not counted separately.
     pub(super) functions_left_out: bool,
     pub(super) others: u64,
     pub(super) processes: u64,
-    /// Between the first time and the last.
+    /// The time between the first op and the last.
     pub(super) duration_ns: Option<i64>,
-    /// Operations in flight at once, at the most.
+    /// The maximum number of operations in flight at once.
     pub(super) concurrency_max: u64,
-    /// The sum over all client ops of what was in flight by then.
+    /// The sum of the number of operations in flight, over all client ops.
     pub(super) concurrency_sum: u64,
     pub(super) open: u64,
 }
 
-/// A fault or an annotation as a timeline shows it: from a column, or what is left of all, until a column, or what is
-/// right of all.
+/// A fault or an annotation in a timeline. It begins at a column, or before all columns; and it ends at a column, or
+/// after all columns.
 pub(super) struct Band {
     pub(super) what: String,
-    /// The row of an annotation, behind those of the processes.
+    /// The row of an annotation, below those of the processes.
     pub(super) row: Option<usize>,
     pub(super) from: Option<usize>,
     pub(super) until: Option<usize>,
 }
 
-/// A history as columns, a row a client's op.
+/// A history as columns, with one row per op of a client.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) statistics: Statistics,
     pub(super) performance: Performance,
     indices: Vec<u64>,
-    /// The other half of the operation.
+    /// The position of the other op of the operation.
     partners: Vec<u32>,
     processes: Vec<Option<i64>>,
     participants: Participants,
 }
 
-/// An operation as a timeline shows it.
+/// An operation in a timeline.
 pub(super) struct Bar {
     pub(super) row: usize,
-    /// Columns, from 0 on; a completion outside of what is shown, or absent, has none.
+    /// Columns, from 0 on. A completion that is absent or not shown has none.
     pub(super) start: Option<usize>,
     pub(super) end: Option<usize>,
     pub(super) kind: Option<OpKind>,
     pub(super) label: String,
-    /// What the witness calls it.
+    /// The name in the witness.
     pub(super) name: Option<String>,
     pub(super) invoked: Option<Half>,
     pub(super) completed: Option<Half>,
@@ -97,15 +96,15 @@ pub(super) struct Half {
     pub(super) time_ns: Option<i64>,
     pub(super) kind: OpKind,
     f: String,
-    /// The key of a field of its own; empty if there is none.
+    /// The key in the op's field; empty if there is none.
     key: String,
-    /// Its value in a few letters; empty if it is nil.
+    /// The value as a short text; empty if it is nil.
     value: String,
-    /// The node that it went through.
+    /// The node that processed the op.
     pub(super) host: String,
 }
 
-/// What a timeline shows.
+/// The content of a timeline.
 #[derive(Default)]
 pub(super) struct Around {
     pub(super) rows: Vec<String>,
@@ -113,23 +112,23 @@ pub(super) struct Around {
     /// The index at each column, and how many ops were omitted before it.
     pub(super) columns: Vec<(u64, u64)>,
     pub(super) left_out_behind: u64,
-    /// Faults that were on in between, and annotations.
+    /// Faults and annotations during the columns.
     pub(super) bands: Vec<Band>,
     /// The lanes of annotations.
     pub(super) lanes: Vec<String>,
 }
 
 impl Gathered {
-    /// One with annotations.
+    /// Creates an empty object with annotations.
     pub(super) fn new(annotations: Annotations) -> Gathered {
         Gathered { performance: Performance::new(annotations), ..Gathered::default() }
     }
 
-    /// Reads a history for its numbers.
+    /// Reads a history for its statistics.
     ///
     /// # Errors
     ///
-    /// If it cannot be read; what was read before is kept in `self`.
+    /// If it cannot be read; the data read before the error is kept in `self`.
     pub(super) fn read(&mut self, input: &Input) -> Result<(), HistoryError> {
         let mut slots: Vec<u32> = Vec::new();
         let mut processes = BTreeSet::new();
@@ -182,12 +181,12 @@ impl Gathered {
         read
     }
 
-    /// The position of an index.
+    /// The position of the op with an index.
     fn position(&self, index: u64) -> Option<usize> {
         self.indices.binary_search(&index).ok()
     }
 
-    /// An operation, as the position of its first half.
+    /// The operation of an op, as the position of its first op.
     fn operation(&self, at: usize) -> usize {
         match self.partners[at] {
             NONE => at,
@@ -195,7 +194,7 @@ impl Gathered {
         }
     }
 
-    /// Which operations to show for a witness: its own, and those nearest to them. Without witness, the first ones.
+    /// The operations to show for a witness: its own, and those nearest to them. Without a witness, the first ones.
     pub(super) fn choose(&self, witness: Option<&Witness>) -> Vec<usize> {
         let mut centers: Vec<usize> = Vec::new();
         for op in witness.into_iter().flat_map(|witness| &witness.ops) {
@@ -205,7 +204,7 @@ impl Gathered {
                 centers.push(at);
             }
         }
-        // How far an operation is from the nearest half of a witness's.
+        // The distance of an operation from the nearest op of the witness.
         let mut near: BTreeMap<usize, usize> = BTreeMap::new();
         let halves = |at: usize| [Some(at), (self.partners[at] != NONE).then(|| self.partners[at].to_usize())];
         let anchors: Vec<usize> = if centers.is_empty() {
@@ -237,13 +236,13 @@ impl Gathered {
         chosen
     }
 
-    /// What there is to draw of operations that were chosen, and whose halves were looked up.
+    /// The content of a timeline: the chosen operations, with their ops in `halves`.
     pub(super) fn around(&self, chosen: &[usize], witness: Option<&Witness>, halves: &HashMap<u64, Half>) -> Around {
         let mut processes: Vec<Option<i64>> = chosen.iter().map(|at| self.processes[*at]).collect();
         processes.sort_unstable();
         processes.dedup();
         let second = |at: usize| (self.partners[at] != NONE).then(|| self.partners[at].to_usize());
-        // A completion long after all else that is shown would be a column of its own for nothing.
+        // A completion long after everything else gets no column.
         let last_invoked = chosen.last().copied().unwrap_or_default();
         let last_named = witness.into_iter().flat_map(|witness| &witness.ops).filter_map(|op| self.position(op.index));
         let until = last_named.max().unwrap_or_default().max(last_invoked) + NEAR;
@@ -297,14 +296,14 @@ impl Gathered {
         }
     }
 
-    /// The faults that were on between the first column and the last, and the annotations there with their lanes.
+    /// The faults between the first column and the last, and the annotations there with their lanes.
     fn bands(&self, columns: &[(u64, u64)]) -> (Vec<Band>, Vec<String>) {
         let (mut bands, mut lanes) = (Vec::new(), Vec::new());
         let (Some((first, _)), Some((last, _))) = (columns.first(), columns.last()) else { return (bands, lanes) };
         for band in self.performance.bands() {
-            // A fault that nothing ended is on until the end.
+            // A fault without an end lasts until the end of the history.
             let end = band.last.unwrap_or(u64::MAX);
-            // An annotation may be a moment, right before the op of its index.
+            // An annotation may be a single moment, directly before the op with its index.
             let is_shown = match band.lane {
                 None => band.first < *last && end > *first,
                 Some(_) => band.first <= *last && end >= *first,
@@ -321,7 +320,7 @@ impl Gathered {
             bands.push(Band {
                 what: band.what,
                 row,
-                // The first column behind its beginning, and behind its end.
+                // The first columns after its beginning, and after its end.
                 from: Some(columns.partition_point(|(index, _)| *index < band.first)).filter(|at| *at > 0),
                 until: Some(columns.partition_point(|(index, _)| *index < end)).filter(|at| *at < columns.len()),
             });
@@ -329,12 +328,12 @@ impl Gathered {
         (bands, lanes)
     }
 
-    /// What a row is called.
+    /// The name of a row.
     fn name_of(&self, process: i64) -> String {
         text::clipped(&self.participants.client(process).to_string(), ROW_CHARS_MAX)
     }
 
-    /// The indices of both halves of operations.
+    /// The indices of the ops of operations.
     pub(super) fn indices_of<'a>(&'a self, chosen: &'a [usize]) -> impl Iterator<Item = u64> + 'a {
         let halves = |at: &usize| [Some(*at), (self.partners[*at] != NONE).then(|| self.partners[*at].to_usize())];
         chosen.iter().flat_map(halves).flatten().map(|at| self.indices[at])
@@ -390,7 +389,7 @@ impl Half {
     }
 }
 
-/// A value in a few letters: micro-ops without their brackets.
+/// A value as a short text: micro-ops are written without brackets.
 fn brief(value: Value<'_>) -> String {
     let is_mop = |value: Value<'_>| {
         value.as_seq().and_then(|mop| mop.iter().next()).is_some_and(|first| first.as_name().is_some())
@@ -412,7 +411,7 @@ fn brief(value: Value<'_>) -> String {
     }
 }
 
-/// What an operation did, in a few letters.
+/// A short text on an operation.
 fn label(invoked: Option<&Half>, completed: Option<&Half>) -> String {
     let Some(any) = invoked.or(completed) else { return String::new() };
     let value = |half: Option<&Half>| half.map(|half| half.value.clone()).filter(|value| !value.is_empty());
@@ -421,19 +420,19 @@ fn label(invoked: Option<&Half>, completed: Option<&Half>) -> String {
     let f = key.map_or_else(|| any.f.clone(), |key| format!("{} {key}", any.f));
     let text = match (value(invoked), value(result)) {
         (None, None) => f,
-        // What was asked for, and what came of it, unless it is the same once more.
+        // Shows the invoked and the completed value, unless they are the same.
         (Some(asked), Some(came)) if asked != came && !asked.contains("nil") => {
             format!("{f} {asked} \u{2192} {came}")
         }
         (None, Some(came)) if invoked.is_some() => format!("{f} \u{2192} {came}"),
-        // Micro-ops say themselves what they do.
+        // Micro-ops contain their own functions.
         (asked, came) if any.f == "txn" => came.or(asked).unwrap_or_default(),
         (asked, came) => format!("{f} {}", came.or(asked).unwrap_or_default()),
     };
     text::clipped(text.trim(), LABEL_CHARS_MAX)
 }
 
-/// The witnesses of a report that a page shows, with the name of their anomaly; of several checkers those of each.
+/// The witnesses of a report that a page shows, each with the name of its anomaly; for several checkers, those of each.
 pub(super) fn witnesses(report: &Report) -> Vec<&Witness> {
     let own = report.anomalies.iter().flat_map(|anomaly| anomaly.witnesses.iter().take(super::WITNESSES_MAX));
     own.chain(report.checkers.iter().flat_map(witnesses)).collect()

@@ -1,8 +1,8 @@
-//! What a verdict means, in a sentence for someone who has not read the manual.
+//! Explains a verdict in a sentence, for readers without the manual.
 
 use history_core::{About, Report, Subject, Verdict};
 
-/// The mark, the word and the class of a verdict: it is readable without its colour.
+/// The sign, the word and the class of a verdict. It is readable without its colour.
 pub(super) fn badge(verdict: Option<Verdict>) -> (&'static str, &'static str, &'static str) {
     match verdict {
         Some(Verdict::Valid) => ("\u{2713}", "valid", "valid"),
@@ -12,7 +12,7 @@ pub(super) fn badge(verdict: Option<Verdict>) -> (&'static str, &'static str, &'
     }
 }
 
-/// The sentence. `asked` is what the history was held against, if models of consistency were named.
+/// The sentence. `asked` contains the requested consistency levels, if any were given.
 pub(super) fn sentence(report: &Report, about: &About, asked: Option<&str>) -> String {
     let name = &report.checker;
     let kinds: Vec<&str> = report.anomaly_types().collect();

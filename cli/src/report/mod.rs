@@ -1,8 +1,8 @@
-//! `histcheck report`: each history as a page that stands alone, for whoever was not there.
+//! `histcheck report`: writes a self-contained page about each history.
 //!
-//! A page has the verdict and what it means, what is ruled out and what may still hold, each anomaly with its picture,
-//! its prose and the operations around it, and what the history is like. It is made of the report alone and of the
-//! history, read once more; equal histories and options give equal bytes.
+//! A page has the verdict and its meaning, the levels that are ruled out and that may still hold, each anomaly with its
+//! picture, its explanation and the operations around it, and statistics of the history. It is generated from the
+//! report and from the history, which is read once more. Equal histories and options give equal bytes.
 
 mod facts;
 mod gather;
@@ -30,43 +30,43 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::PathBuf;
 
-/// Witnesses of one kind of anomaly that a page shows, at the most.
+/// The maximum number of witnesses of one type of anomaly on a page.
 const WITNESSES_MAX: usize = 4;
 
-/// Bytes that a page may take without anything that could be left out.
+/// The smallest limit on a page, in bytes: enough for the parts that are never omitted.
 pub(crate) const BYTES_LEAST: u64 = 16_384;
-/// The page of a history.
+/// The file name of a history's page.
 const PAGE: &str = "report.html";
-/// The page that leads to all others.
+/// The file name of the page with links to all others.
 const INDEX: &str = "index.html";
 
 /// Writes the pages of a run.
 pub(crate) struct Pages {
     options: PageOptions,
     annotations: Annotations,
-    /// Knows the folders that histories get.
+    /// Chooses the folders of histories.
     directory: Directory,
     asked: Option<String>,
-    /// What the checker says about itself.
+    /// The checker's own description.
     about: About,
     inputs: usize,
     listed: Vec<Listed>,
-    /// Whether this process is to write what leads to all pages.
+    /// Whether this process writes the page with links to all pages.
     has_index: bool,
 }
 
-/// A history that is done.
+/// A history that was processed.
 struct Listed {
     name: String,
     page: PathBuf,
-    /// Unknown if another process wrote the page.
+    /// The data on it; `None` if another process wrote the page.
     said: Option<Said>,
 }
 
-/// What the head of a page says to programs.
+/// The data for programs in the head of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Said {
-    /// As [`Verdict::name`] or `error`.
+    /// A name from [`Verdict::name`], or `error`.
     verdict: String,
     checker: String,
     /// The types of anomalies.
@@ -74,7 +74,7 @@ struct Said {
 }
 
 impl Pages {
-    /// The pages of a job, if it wants any.
+    /// Creates the pages of a job, if it requests any.
     pub(crate) fn new(job: &Check<'_>) -> Option<Pages> {
         let mut options = job.pages.clone()?;
         let alone = job.child.as_ref().and_then(|child| child.folder.as_ref());
@@ -94,23 +94,23 @@ impl Pages {
         })
     }
 
-    /// Knows the folders that histories get.
+    /// The directory, which chooses the folders of histories.
     pub(crate) fn directory(&self) -> &Directory {
         &self.directory
     }
 
-    /// Leaves out a history that was not judged.
+    /// Omits a history that was not checked.
     ///
     /// # Errors
     ///
-    /// If it was the last one, and the page that leads to all others cannot be written.
+    /// If it was the last one, and the page with links to all others cannot be written.
     pub(crate) fn skip(&mut self, input: &Input) -> Result<(), String> {
         self.directory.pass_over(input);
         self.inputs -= 1;
         self.end()
     }
 
-    /// Leaves a page to another process.
+    /// Reserves a page for a child process.
     pub(crate) fn pass_over(&mut self, input: &Input) -> Result<(), String> {
         let page = self.directory.folder_of(input).join(PAGE);
         self.listed.push(Listed { name: input.place().into_owned(), page, said: None });
@@ -121,12 +121,12 @@ impl Pages {
     ///
     /// # Errors
     ///
-    /// If it cannot be written; says why.
+    /// If it cannot be written; returns the reason.
     pub(crate) fn write(&mut self, input: &Input, judged: Result<&Report, &HistoryError>) -> Result<(), String> {
         let sorted = judged.map(|report| severity::worst_first(report, &self.about));
         let judged = sorted.as_ref().map_err(|error| *error);
         let mut gathered = Gathered::new(self.annotations.clone());
-        // Whatever is wrong with the history was said by whoever judged it; of what can be read there are numbers.
+        // An error in the history was reported when it was checked. The part that can be read gives statistics.
         let read = gathered.read(input);
         let unread = match (&read, judged) {
             (Err(error), Ok(_)) => Some(format!("The history could not be read again: {error}")),
@@ -158,7 +158,7 @@ impl Pages {
         self.end()
     }
 
-    /// Writes the page that leads to all others, when all are there.
+    /// Writes the page with links to all others, once all are there.
     fn end(&self) -> Result<(), String> {
         if !self.has_index || self.listed.len() < self.inputs {
             return Ok(());
@@ -212,11 +212,11 @@ impl Pages {
 }
 
 impl Listed {
-    /// What is said of it; where another process wrote the page, it says so in its first lines.
+    /// The data on the history. If another process wrote the page, reads it from the head of the page.
     fn said(&self) -> Said {
         const HEAD_BYTES: u64 = 8 * 1024;
         let read = || {
-            // What a link leads to is not a page of ours.
+            // A page below a symbolic link does not belong to this program.
             self.page.parent().filter(|folder| !folder.is_symlink())?;
             let mut bytes = Vec::new();
             File::open(&self.page).ok()?.take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
@@ -237,20 +237,20 @@ impl Said {
     }
 }
 
-/// What the head of a page says under a name, as it was before it became HTML.
+/// The unescaped content of a named element in the head of a page.
 fn meta(head: &str, name: &str) -> Option<String> {
     let (_, rest) = head.split_once(&format!("name=\"histcheck-{name}\" content=\""))?;
     let (html, _) = rest.split_once('"')?;
     Some(html.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 }
 
-/// One part of a link's path.
+/// Encodes one part of a link's path.
 fn encoded(part: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     part.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// What is around each witness; without any, how the history begins.
+/// The operations around each witness; without witnesses, the beginning of the history.
 fn around(input: &Input, judged: Result<&Report, &HistoryError>, gathered: &Gathered) -> Vec<Around> {
     let witnesses = judged.map(gather::witnesses).unwrap_or_default();
     let shown: Vec<_> =

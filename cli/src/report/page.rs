@@ -1,4 +1,4 @@
-//! The page: what was judged, what came of it, why, and what the history is like.
+//! The page: the history and checker, the result, its explanation, and statistics.
 
 use super::facts::{CHARS_MAX, Facts};
 use super::meaning;
@@ -12,12 +12,12 @@ use history_core::{Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const CSS: &str = include_str!("style.css");
-/// Keys that are named.
+/// The maximum number of keys that are named.
 const KEYS_MAX: usize = 100;
-/// Bytes kept free for what closes a page.
+/// Bytes reserved for the end of a page.
 const RESERVE: usize = 2048;
 
-/// A page, and how many of its parts had to be left out.
+/// A page, and how many of its parts were omitted.
 pub(super) struct Page {
     pub(super) html: String,
     pub(super) left_out: u64,
@@ -29,11 +29,11 @@ struct Draft<'a> {
     body: String,
     bytes_max: usize,
     left_out: u64,
-    /// Witnesses drawn so far.
+    /// The number of witnesses drawn so far.
     drawn: usize,
 }
 
-/// Writes a page of at most so many bytes, or the least that says the verdict.
+/// Writes a page of at most this number of bytes, or the smallest page with the verdict.
 pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
     let verdict = facts.judged.ok().map(|report| report.verdict);
     let top = html! { (head(facts, verdict)) (summary(facts, verdict)) }.into_string();
@@ -66,7 +66,7 @@ pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
     Page { html: html.into_string(), left_out: draft.left_out }
 }
 
-/// Everything above the body; the verdict in the head is for programs.
+/// Everything before the body. The head contains the verdict for programs.
 pub(super) fn head_of(title: &str, [verdict, checker, found, strongest, not]: [&str; 5]) -> Markup {
     html! {
         (DOCTYPE)
@@ -98,7 +98,7 @@ fn head(facts: &Facts<'_>, verdict: Option<Verdict>) -> Markup {
     head_of(&title, [verdict, &checker, &found, &strongest(facts), &not])
 }
 
-/// The strongest consistency levels that hold, where the checker knows any.
+/// The strongest consistency levels that hold, if the checker knows any.
 fn strongest(facts: &Facts<'_>) -> String {
     let report = facts.judged.ok().filter(|report| report.checkers.is_empty());
     let lattice = report.map(|report| Lattice::of(facts.about.of(&report.checker), report));
@@ -144,7 +144,7 @@ fn plain(text: &str) -> Markup {
 }
 
 impl Draft<'_> {
-    /// Adds a part, if there is room.
+    /// Adds a part, if it fits.
     fn add(&mut self, part: Markup) {
         let part = part.into_string();
         if self.body.len() + part.len() <= self.bytes_max {
@@ -186,7 +186,7 @@ impl Draft<'_> {
         for anomaly in &report.anomalies {
             self.anomaly(report, anomaly, level + 1);
         }
-        // Where nothing could be found out, nothing can be said of any level.
+        // If nothing could be decided, there is nothing to show about levels.
         let lattice = Lattice::of(self.facts.about.of(&report.checker), report);
         if lattice.says_something() {
             self.add(ruled_out(report, &lattice, self.facts.asked, level));
@@ -221,7 +221,7 @@ impl Draft<'_> {
         }
     }
 
-    /// How the run went over time.
+    /// Adds plots of the run over time.
     fn plots(&mut self) {
         let performance = &self.facts.gathered.performance;
         let drawn = plot::plots(performance).into_iter();
@@ -238,7 +238,7 @@ impl Draft<'_> {
         }
     }
 
-    /// How a history begins of which there is nothing else to show.
+    /// Adds the beginning of a history without witnesses.
     fn beginning(&mut self) {
         if self.drawn > 0 {
             return;
@@ -252,7 +252,7 @@ impl Draft<'_> {
     }
 }
 
-/// The part of a log that a witness is about.
+/// The part of a log that a witness concerns.
 fn log_of(report: &Report, anomaly: &str, at: usize) -> Option<Markup> {
     let name = format!("{anomaly}/{at}");
     let is_log = |figure: &&Figure| figure.name == name && matches!(figure.content, Content::Log(_));
@@ -260,13 +260,13 @@ fn log_of(report: &Report, anomaly: &str, at: usize) -> Option<Markup> {
     Some(picture(&format!("log of {name}"), drawing.content))
 }
 
-/// A picture, which scrolls where there is no room for it.
+/// A picture, which scrolls if it does not fit.
 fn picture(name: &str, svg: String) -> Markup {
     let label = format!("Picture of {}", text::shown(name, CHARS_MAX));
     html! { figure { div.scroll tabindex="0" role="region" aria-label=(label) { (PreEscaped(svg)) } } }
 }
 
-/// What checkers counted over time.
+/// The series that checkers counted over time.
 fn series(report: &Report) -> Vec<&Series> {
     let own = report.figures.iter().filter_map(|figure| match &figure.content {
         Content::Series(series) => Some(&**series),
@@ -370,7 +370,7 @@ fn error_block(error: &HistoryError) -> Markup {
     }
 }
 
-/// How to read the pictures.
+/// Instructions for reading the pictures.
 fn reading(bands: &[Band]) -> Markup {
     html! {
         h2 { "How to read the timelines" }

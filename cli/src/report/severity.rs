@@ -1,7 +1,7 @@
-//! In which order a page shows anomalies: the worst first.
+//! The order in which a page shows anomalies: the worst first.
 //!
-//! One type is worse than another if it rules out more consistency levels. Of equals, the one with the smallest witness
-//! comes first, as it is the easiest to understand, and then the names decide.
+//! One type is worse than another if it rules out more consistency levels. Among equals, the one with the smallest
+//! witness comes first, because it is the easiest to understand; then the order is by name.
 
 use history_core::{About, Anomaly, Report};
 use std::cmp::Reverse;
@@ -18,7 +18,7 @@ pub(super) fn worst_first(report: &Report, about: &About) -> Report {
     report
 }
 
-/// How many levels it rules out.
+/// The number of levels that an anomaly rules out.
 fn levels(about: &About, anomaly: &str) -> usize {
     let is_also = |name: &str| about.anomalies.iter().find(|other| other.name == name).map(|other| &other.implies);
     let kinds = closed([anomaly].into(), |name| is_also(name).into_iter().flatten().map(|text| &**text).collect());
@@ -30,7 +30,7 @@ fn levels(about: &About, anomaly: &str) -> usize {
     closed(forbids.map(|level| &*level.name).collect(), stronger).len()
 }
 
-/// These names, and all that follow from them in any number of steps.
+/// These names, and all names that follow from them in any number of steps.
 fn closed<'a>(names: BTreeSet<&'a str>, next: impl Fn(&str) -> Vec<&'a str>) -> BTreeSet<&'a str> {
     let mut waiting: Vec<&str> = names.iter().copied().collect();
     let mut all = names;
@@ -40,15 +40,15 @@ fn closed<'a>(names: BTreeSet<&'a str>, next: impl Fn(&str) -> Vec<&'a str>) -> 
     all
 }
 
-/// How many ops the smallest witness has; those without any come last.
+/// The number of ops of the smallest witness. An anomaly without a witness comes last.
 fn smallest(anomaly: &Anomaly) -> usize {
     let sizes = anomaly.witnesses.iter().map(|witness| witness.ops.len());
     sizes.filter(|size| *size > 0).min().unwrap_or(usize::MAX)
 }
 
-/// The types that were found, in this order, for a list of histories.
+/// The types of anomalies in this order, for the list of histories.
 pub(super) fn found(report: &Report) -> String {
-    /// Types that are named.
+    /// The maximum number of types that are named.
     const NAMED_MAX: usize = 6;
     let mut names: Vec<&str> = Vec::new();
     for report in std::iter::once(report).chain(&report.checkers) {

@@ -1,4 +1,4 @@
-//! What a history is like, in numbers: the section of a page.
+//! The section of a page with statistics of a history.
 
 use super::facts::{CHARS_MAX, Facts};
 use super::gather::Statistics;
@@ -6,7 +6,7 @@ use histcheck_draw::text;
 use history_core::OpKind;
 use maud::{Markup, html};
 
-/// The numbers of a history, and what its checker counted.
+/// The statistics of a history, and the counts of its checker.
 pub(super) fn section(facts: &Facts<'_>) -> Markup {
     let Statistics { ops, by_kind, by_function, .. } = &facts.gathered.statistics;
     let statistics = &facts.gathered.statistics;

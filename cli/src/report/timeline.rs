@@ -1,8 +1,8 @@
-//! The operations around a witness as a picture: a row a process, a bar an operation, a column an invocation or
+//! Draws the operations around a witness: each row is a process, each bar an operation, each column an invocation or
 //! completion.
 //!
-//! Columns show the order of ops, not time: what decides is who came before whom, and in real time a bar is often too
-//! short to be seen. Times are in the bars' titles, and in the table below the picture.
+//! Columns show the order of ops, not time: the order determines the verdict, and in real time a bar is often too short
+//! to be visible. Times are in the bars' titles, and in the table below the picture.
 
 use super::gather::{Around, Band, Bar};
 use histcheck_draw::text;
@@ -11,7 +11,7 @@ use history_core::cast::Cast as _;
 use maud::{Markup, html};
 use std::fmt::Write as _;
 
-/// The width of a column: as wide as fits a screen, for labels to be read.
+/// The minimum width of a column, so that labels are readable on a screen.
 const COLUMN_MIN: usize = 32;
 const COLUMN_MAX: usize = 120;
 const WIDTH: usize = 1040;
@@ -20,19 +20,20 @@ const BAR: usize = 24;
 /// The height of a lane of annotations.
 const LANE: usize = 20;
 const TOP: usize = 36;
-/// What the line below needs that marks a limit.
+/// The height of the space below for the line that marks a limit.
 const BELOW: usize = 26;
-/// How far left of that line a narrow screen begins.
+/// The distance to the left of that line at which a narrow screen begins.
 const LEAD: usize = 150;
 const PADDING: usize = 10;
-/// The width of a letter in a bar, in tenths.
+/// The width of a letter in a bar, in tenths of a unit.
 const LETTER_TENTHS: usize = 66;
-/// Columns between two indices on the axis.
+/// The number of columns between two indices on the axis.
 const TICK: usize = 2;
-/// Columns so wide have room for every index.
+/// The width from which columns have space for every index.
 const ROOMY: usize = 48;
 
-/// Draws what was chosen. `limit` is the index up to which there is a linearization, where that is what was decided.
+/// Draws the chosen operations. `limit` is the index up to which a linearization exists, if linearizability was
+/// checked.
 pub(super) fn draw(around: &Around, limit: Option<u64>, title: &str) -> Markup {
     let step = (WIDTH / (around.columns.len() + 1)).clamp(COLUMN_MIN, COLUMN_MAX);
     let width = (around.columns.len() + 1) * step + PADDING;
@@ -48,7 +49,7 @@ pub(super) fn draw(around: &Around, limit: Option<u64>, title: &str) -> Markup {
     };
     let longest = around.rows.iter().chain(&around.lanes).map(|row| row.chars().count()).max().unwrap_or(1).max(4);
     let left = PADDING + longest * 8 + PADDING;
-    // Where a narrow screen should begin: the names of rows stay, and cover what is as wide as they are.
+    // The position at which a narrow screen begins. The names of rows stay visible, and cover as much as they are wide.
     let named = around.bars.iter().filter(|bar| bar.name.is_some());
     let focus = match limit_at {
         Some(column) => Some(x(column).saturating_sub(LEAD)),
@@ -104,7 +105,7 @@ fn one(bar: &Bar, right: usize, step: usize, x: &dyn Fn(usize) -> usize) -> Mark
     let y = TOP + bar.row * ROW + (ROW - BAR) / 2;
     let (from, until) = match (bar.start, bar.end) {
         (Some(start), end) => (x(start), end.map_or(right, x)),
-        // Of a history of completions only.
+        // An operation in a history without invocations.
         (None, Some(end)) => (x(end) - step / 2 + 2, x(end) + step / 2 - 2),
         (None, None) => (0, right),
     };
@@ -130,7 +131,7 @@ fn one(bar: &Bar, right: usize, step: usize, x: &dyn Fn(usize) -> usize) -> Mark
     }
 }
 
-/// A fault, behind the operations.
+/// Draws a fault, behind the operations.
 fn fault(band: &Band, width: usize, bottom: usize, step: usize, x: &dyn Fn(usize) -> usize) -> Markup {
     let (from, until) = edges(band, width, step, x);
     html! {
@@ -142,7 +143,7 @@ fn fault(band: &Band, width: usize, bottom: usize, step: usize, x: &dyn Fn(usize
     }
 }
 
-/// An annotation, below the operations; its text stands beside it, where it is short.
+/// Draws an annotation, below the operations. Its text is beside it, if it is short.
 fn annotation(band: &Band, width: usize, top: usize, step: usize, x: &dyn Fn(usize) -> usize) -> Markup {
     let (from, until) = edges(band, width, step, x);
     html! {
@@ -155,13 +156,13 @@ fn annotation(band: &Band, width: usize, top: usize, step: usize, x: &dyn Fn(usi
     }
 }
 
-/// Where a band begins and ends: between the columns before and behind.
+/// The edges of a band: between the columns before and after its ends.
 fn edges(band: &Band, width: usize, step: usize, x: &dyn Fn(usize) -> usize) -> (usize, usize) {
     let from = band.from.map_or(0, |column| x(column) - step / 2);
     (from, band.until.map_or(width, |column| x(column) - step / 2).max(from + 2))
 }
 
-/// All that is known of an operation, in a line.
+/// A line with all data of an operation.
 fn tip(bar: &Bar) -> String {
     let mut tip = bar.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
     tip += &bar.label;

@@ -1,4 +1,4 @@
-//! Anomalies, on a page: a witness as prose, as a picture, and among the operations around it.
+//! Anomalies on a page: a witness as text, as a picture, and with the operations around it.
 
 use super::gather::{Around, Bar, Half};
 use super::timeline;
@@ -9,10 +9,10 @@ use history_core::Witness;
 use history_core::cast::Cast as _;
 use maud::{Markup, PreEscaped, html};
 
-/// Characters of a witness's prose.
+/// The maximum number of characters of a witness's explanation.
 const PROSE_CHARS_MAX: usize = 12_000;
 
-/// The prose of a witness, its picture, its ops, and those around it.
+/// The explanation of a witness, its picture, its ops, and the operations around it.
 pub(super) fn block(
     witness: &Witness,
     around: Option<&Around>,
@@ -48,7 +48,7 @@ fn cycle(witness: &Witness, bands: &[Band], title: &str) -> Option<Markup> {
     })
 }
 
-/// A timeline; what is after op `limit` could not be placed.
+/// A timeline. No order was found that includes the ops after op `limit`.
 pub(super) fn figure(around: &Around, limit: Option<u64>, title: &str) -> Markup {
     let left_out: u64 = around.columns.iter().map(|(_, left_out)| left_out).sum::<u64>() + around.left_out_behind;
     html! {
@@ -62,7 +62,7 @@ pub(super) fn figure(around: &Around, limit: Option<u64>, title: &str) -> Markup
     }
 }
 
-/// The operations of a timeline as a table: the witness's open, the others folded away.
+/// The operations of a timeline as a table: the witness's are expanded, the others collapsed.
 fn ops(around: &Around) -> Markup {
     let has_hosts = around.bars.iter().any(|bar| !host(bar).is_empty());
     let rows = |named: bool| around.bars.iter().filter(move |bar| bar.name.is_some() == named).collect::<Vec<_>>();
@@ -96,7 +96,7 @@ fn ops(around: &Around) -> Markup {
     }
 }
 
-/// The node that an operation went through.
+/// The node that processed an operation.
 fn host(bar: &Bar) -> &str {
     bar.invoked.as_ref().or(bar.completed.as_ref()).map_or("", |half| half.host.as_str())
 }
@@ -107,7 +107,7 @@ fn place(half: Option<&Half>, says_kind: bool) -> Markup {
             None => { "\u{2013}" },
             Some(half) => {
                 @if says_kind { span class={ "kind " (half.kind.name()) } { (half.kind.name()) } " " }
-                // `histcheck serve` makes links of these.
+                // `histcheck serve` turns these into links.
                 span.op data-op=(half.index) { "index " (half.index) }
                 @if let Some(line) = half.line { ", line " (line) }
                 @if let Some(time) = half.time_ns { ", " (text::duration(time)) }

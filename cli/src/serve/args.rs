@@ -97,7 +97,7 @@ pub(crate) fn command() -> Command {
         .arg(flag("read-only", "Write nothing: check no history, and keep no index"))
 }
 
-/// Understands the command line.
+/// Parses the command line.
 ///
 /// # Errors
 ///
@@ -121,7 +121,7 @@ pub(crate) fn parse(matches: &ArgMatches, checkers: &Registry) -> Result<Serve, 
     Ok(Serve { config, opens: matches.get_flag("open") })
 }
 
-/// How histories are checked: by this program.
+/// The program that checks histories: this one.
 fn judge(matches: &ArgMatches, checkers: &Registry) -> Option<Judge> {
     let checkers = checkers.iter().map(|checker| (checker.name().to_owned(), checker.summary().to_owned()));
     let mut judge = Judge::new(program::path().ok()?, checkers.collect());
@@ -131,11 +131,11 @@ fn judge(matches: &ArgMatches, checkers: &Registry) -> Option<Judge> {
     Some(judge)
 }
 
-/// The checkers that understand a history. Those of plugins run in processes of their own, and are not asked.
+/// The checkers that understand a history. Plugins are not asked, because they run in separate processes.
 fn suggest(source: &mut (dyn Read + Send)) -> Result<Vec<Suggested>, String> {
-    /// Bytes of an op, at most.
+    /// The maximum length of an op in bytes.
     const OP_BYTES_MAX: usize = 4 << 20;
-    /// Bytes of text, at most: compressed, they may be very few.
+    /// The maximum length of the text in bytes: the compressed text may be much shorter.
     const TEXT_BYTES_MAX: u64 = 64 << 20;
     let limits = Limits {
         op_bytes_max: OP_BYTES_MAX,
@@ -151,9 +151,9 @@ fn suggest(source: &mut (dyn Read + Send)) -> Result<Vec<Suggested>, String> {
     Ok(suggested.into_iter().map(|one| Suggested { checker: one.name, keyed: one.keyed }).collect())
 }
 
-/// The token as it was given, or from a file.
+/// The given token, or one from a file.
 fn token(given: &OsString) -> Result<Token, UsageError> {
-    /// Bytes of the file, at most.
+    /// The maximum length of the file in bytes.
     const BYTES_MAX: u64 = 4096;
     let wrong = |why: String| UsageError::new(format!("--token: {why}"));
     let text = given.to_str().ok_or_else(|| wrong("it is not UTF-8".to_owned()))?;

@@ -1,4 +1,4 @@
-//! The command `histcheck serve`: what the user sees of a server, from its start to its end.
+//! The command `histcheck serve`: messages to the user, from the start of the server to its end.
 
 use crate::judge::signals;
 use crate::output::diagnose;
@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 
-/// A server to be started.
+/// The task: a server to start.
 #[derive(Debug)]
 pub(crate) struct Serve {
     pub(crate) config: Config,
@@ -58,7 +58,7 @@ pub(crate) fn run(job: Serve) -> Exit {
     }
 }
 
-/// The address as a browser takes it. What listens everywhere is reached at this machine's own address.
+/// The address for a browser. A server that listens on all addresses is reached at the loopback address.
 pub(super) fn address(listen: SocketAddr) -> String {
     let mut listen = listen;
     if listen.ip().is_unspecified() {
@@ -83,7 +83,7 @@ fn open(address: &str) -> bool {
     let mut command = Command::new(program);
     command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let Ok(mut child) = command.spawn() else { return false };
-    // Some return only when the browser ends.
+    // Some programs return only when the browser ends.
     std::thread::spawn(move || child.wait());
     true
 }

@@ -1,7 +1,7 @@
-//! `histcheck serve`, and the page of a run that `histcheck watch` and `histcheck live` show while it goes on.
+//! `histcheck serve`, and the page with which `histcheck watch` and `histcheck live` show a run in progress.
 //!
-//! The library `histcheck-serve` is the server. Around it are the options ([`args`]) and the command ([`command`]), and
-//! the page of a run ([`page`]), which is there without the server, too: it then shows nothing.
+//! The crate `histcheck-serve` is the server. This module has the options ([`args`]), the command ([`command`]), and
+//! the page of a run ([`page`]). Without the server, the page exists but shows nothing.
 
 #[cfg(feature = "serve")]
 pub(crate) mod args;

@@ -1,4 +1,4 @@
-//! The page of a run, in a program without the server: there is none.
+//! The page of a run, in a program built without the server: it shows nothing.
 
 use super::rest::Rest;
 use super::shown::{Progressed, Shown};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 const NONE: &str = "this histcheck was built without the server";
 
-/// A page that cannot be.
+/// A page, which cannot exist.
 pub(crate) enum Page {}
 
 impl Page {

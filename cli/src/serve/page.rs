@@ -1,4 +1,4 @@
-//! The page of a run that goes on: a server in this process, and what the judge and the clients bring it.
+//! The page of a run in progress: a server in this process, with data from the checker and the clients.
 
 use super::command::address;
 #[cfg(target_os = "linux")]
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long pages have for what came last.
+/// The time in which pages can receive the last data.
 const LAST: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -26,11 +26,11 @@ pub(crate) struct Page {
     is_violated: bool,
 }
 
-/// Where news goes.
+/// The destination of updates.
 enum Sink {
-    /// To a server of this process, with the ops that a judge of this process passes.
+    /// A server in this process; the checker in this process passes it each op.
     Here(Box<Serving>),
-    /// To another process, which has the server.
+    /// Another process, which has the server.
     #[cfg(target_os = "linux")]
     Elsewhere(std::os::unix::net::UnixStream),
 }
@@ -41,16 +41,16 @@ struct Serving {
     stop: Stop,
     thread: Option<JoinHandle<()>>,
     address: String,
-    /// A directory without files, where there is none to be served.
+    /// A directory without files, if the run has no directory.
     empty: Option<PathBuf>,
 }
 
 impl Page {
-    /// Opens it, and says where.
+    /// Opens the page, and prints its address.
     ///
     /// # Errors
     ///
-    /// A sentence on why it cannot be shown.
+    /// A sentence with the reason why it cannot be shown.
     pub(crate) fn open(shown: &Shown<'_>) -> Result<Page, String> {
         let checkers = shown.checkers.split(',').map(str::to_owned).collect();
         let mut about = LiveAbout::new(shown.name.clone(), checkers);
@@ -76,11 +76,11 @@ impl Page {
         Ok(Page { sink: Sink::Here(Box::new(serving)), tick: LiveTick::default(), is_violated: false })
     }
 
-    /// The page that another process shows, which waits for news at a path.
+    /// Connects to the page of another process, which receives updates at a path.
     ///
     /// # Errors
     ///
-    /// A sentence on why it does not.
+    /// A sentence with the reason why this failed.
     #[cfg(target_os = "linux")]
     #[cfg_attr(not(feature = "live"), expect(dead_code, reason = "only `live` runs inside of another world"))]
     pub(crate) fn elsewhere(path: &Path) -> Result<Page, String> {
@@ -88,11 +88,11 @@ impl Page {
         Ok(Page { sink: Sink::Elsewhere(stream), tick: LiveTick::default(), is_violated: false })
     }
 
-    /// Waits for news at a path, from a process in another world.
+    /// Receives updates at a path, from a process in other namespaces.
     ///
     /// # Errors
     ///
-    /// A sentence on why it cannot.
+    /// A sentence with the reason why this failed.
     #[cfg(target_os = "linux")]
     #[cfg_attr(not(feature = "live"), expect(dead_code, reason = "only `live` runs inside of another world"))]
     pub(crate) fn receive_at(&self, path: &Path) -> Result<(), String> {
@@ -100,21 +100,21 @@ impl Page {
         relay::receive(path, serving.live.clone()).map_err(|error| format!("--serve: cannot wait for updates: {error}"))
     }
 
-    /// Takes in an op that was judged.
+    /// Adds an op that was checked.
     pub(crate) fn op(&mut self, op: &Op<'_>) {
         if let Sink::Here(serving) = &mut self.sink {
             serving.meter.op(op);
         }
     }
 
-    /// Says how far the judge of these ops has come.
+    /// Updates the checker's progress.
     pub(crate) fn pass(&mut self, ops: u64, open: u64, configurations: Option<u64>) {
         if let Sink::Here(serving) = &mut self.sink {
             serving.meter.pass(ops, open, configurations);
         }
     }
 
-    /// Says how far a run has come whose ops are judged elsewhere.
+    /// Updates the progress of a run whose ops are checked in another process.
     #[cfg_attr(not(all(unix, feature = "live")), expect(dead_code, reason = "only `live` has such runs"))]
     pub(crate) fn progress(&mut self, progress: Progressed) {
         let tick = &mut self.tick;
@@ -141,7 +141,7 @@ impl Page {
         }
     }
 
-    /// Shows how it ended, with the violation that only its end shows.
+    /// Shows the result, with the violation if only the end showed it.
     pub(crate) fn end(&mut self, report: Result<&Report, String>) {
         if let Some(report) = report.as_ref().ok().filter(|report| report.verdict == Verdict::Invalid)
             && !self.is_violated
@@ -159,10 +159,10 @@ impl Page {
         }
     }
 
-    /// Closes it when pages have what came last; if there is to be a rest, not before its end.
+    /// Closes the page once browsers have received the last data. If there is a rest, waits for its end first.
     pub(crate) fn close(self, rest: Option<&Rest>) {
         if let Sink::Here(mut serving) = self.sink {
-            // Whoever brings no end has failed.
+            // Without a result, the run has failed.
             if !serving.live.has_ended() {
                 serving.live.end(LiveEnd::new(None, Vec::new()));
             }
@@ -188,7 +188,7 @@ impl Drop for Serving {
     }
 }
 
-/// Why an address cannot be listened at, and what to do.
+/// The reason why the server cannot listen on an address, and what to do.
 fn refused(listen: SocketAddr, error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::AddrInUse {
         return format!("--serve: {listen} is in use; pass another address, or --serve=127.0.0.1:0 for any free port");

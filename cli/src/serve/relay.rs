@@ -1,4 +1,4 @@
-//! News of a run inside of a world of its own, whose network nobody outside can reach: through a socket that is a file.
+//! Updates of a run in separate network namespaces, which cannot be reached from outside: passed through a Unix socket.
 
 use histcheck_serve::{Live, LiveEnd, LiveTick, LiveViolation};
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,12 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 
-/// Bytes of a line, at most.
+/// The maximum length of a line in bytes.
 const LINE_BYTES_MAX: u64 = 4 << 20;
-/// How long the other side may not read: what is lost then are figures.
+/// How long to wait if the other side does not read. After that, updates of figures are lost.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// A piece of news.
+/// An update.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Message {
     Tick(LiveTick),
@@ -20,14 +20,14 @@ pub(super) enum Message {
     End(LiveEnd),
 }
 
-/// Reaches whoever shows the page.
+/// Connects to the process that shows the page.
 pub(super) fn connect(path: &Path) -> io::Result<UnixStream> {
     let stream = UnixStream::connect(path)?;
     stream.set_write_timeout(Some(PATIENCE))?;
     Ok(stream)
 }
 
-/// Sends a piece of news. A page that cannot be reached does not keep the run from going on.
+/// Sends an update. An unreachable page does not stop the run.
 pub(super) fn send(stream: &mut UnixStream, message: &Message) {
     if let Ok(mut line) = serde_json::to_vec(message) {
         line.push(b'\n');
@@ -35,7 +35,7 @@ pub(super) fn send(stream: &mut UnixStream, message: &Message) {
     }
 }
 
-/// Passes on what comes to a path, on a thread of its own.
+/// Passes on the updates that arrive at a path, on a separate thread.
 pub(super) fn receive(path: &Path, live: Live) -> io::Result<()> {
     let listener = UnixListener::bind(path)?;
     std::thread::spawn(move || {
@@ -51,7 +51,7 @@ pub(super) fn receive(path: &Path, live: Live) -> io::Result<()> {
                 Ok(Message::Tick(mut tick)) => live.tick(&mut tick),
                 Ok(Message::Violation(violation)) => live.violation(violation),
                 Ok(Message::End(end)) => live.end(end),
-                // A line that a time limit has cut.
+                // The line was cut by a time limit.
                 Err(_) => {}
             }
         }

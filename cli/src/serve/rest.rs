@@ -1,4 +1,4 @@
-//! The time after a run in which its page can still be looked at: until an interrupt.
+//! The time after a run in which its page is still served: until an interrupt.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ enum Stage {
 }
 
 impl Rest {
-    /// Ends the rest, if it has begun. Whether it has.
+    /// Ends the rest, if it has begun. Returns whether it had begun.
     pub(crate) fn interrupt(&self) -> bool {
         let (stage, changed) = &*self.0;
         let mut stage = stage.lock().unwrap_or_else(PoisonError::into_inner);
@@ -27,7 +27,7 @@ impl Rest {
         is_rest
     }
 
-    /// Rests until an interrupt. From when `say` is called, an interrupt counts.
+    /// Waits until an interrupt. Interrupts are handled from the call of `say` on.
     #[cfg_attr(all(not(feature = "serve"), not(test)), expect(dead_code, reason = "only a page has a rest"))]
     pub(crate) fn rest(&self, say: impl FnOnce()) {
         let (stage, changed) = &*self.0;

@@ -1,17 +1,17 @@
-//! Addresses that clients write to, as the user gives them.
+//! Addresses to which clients write, as the user gives them.
 
 use std::fmt;
 use std::net::SocketAddr;
 #[cfg(unix)]
 use std::path::PathBuf;
 
-/// Where clients write to.
+/// The address to which clients write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
     Tcp(SocketAddr),
     #[cfg(unix)]
     Unix(PathBuf),
-    /// A socket that has no connections: each op is a message.
+    /// A Unix datagram socket: each message is an op.
     #[cfg(unix)]
     Datagram(PathBuf),
 }
@@ -29,11 +29,11 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// From what the user wrote: `127.0.0.1:PORT`, `[::1]:PORT`, `unix:PATH`, `unix-datagram:PATH`.
+    /// Parses an address: `127.0.0.1:PORT`, `[::1]:PORT`, `unix:PATH`, `unix-datagram:PATH`.
     ///
     /// # Errors
     ///
-    /// If it is not an address, or one that other machines could write to: writers are not authenticated.
+    /// If it is not an address, or if other machines could write to it: writers are not authenticated.
     pub(crate) fn parse(text: &str) -> Result<Address, String> {
         for scheme in ["unix", "unix-datagram"] {
             let Some(path) = text.strip_prefix(scheme).and_then(|rest| rest.strip_prefix(':')) else { continue };
@@ -62,7 +62,7 @@ impl Address {
         Ok(Address::Tcp(address))
     }
 
-    /// Whether clients have connections, which they can close.
+    /// Whether clients have connections that they can close.
     pub(crate) fn has_connections(&self) -> bool {
         match self {
             #[cfg(unix)]

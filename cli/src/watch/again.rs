@@ -1,8 +1,8 @@
-//! Reads a part of a file again, for the whole account of a violation that was found while the file grew.
+//! Reads a part of a file again, for the full explanation of a violation that was found while the file grew.
 //!
-//! A run that forgets names the violated level and the op. The part from the earliest operation that matters to that op
-//! shows the rest to a checker of whole histories, under the options that the run names for that. Operations that began
-//! before the part and complete in it are omitted.
+//! A run that drops old ops reports the violated level and the op. The part from the earliest operation that matters to
+//! that op is checked again by a checker of whole histories, with the options that the run names for this. Operations
+//! that began before the part and complete in it are omitted.
 
 use super::follow::TextFrom;
 use histcheck_front::ReadAs;
@@ -13,7 +13,7 @@ use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Bytes of a part, at the most.
+/// The maximum length of a part in bytes.
 const PART_BYTES_MAX: u64 = 256 << 20;
 
 /// The report on the part of a file; `None` if it cannot be read, or does not show the violation.
@@ -46,7 +46,7 @@ fn judged(
     let mut shift = None;
     let mut is_whole = false;
     reader.for_each(|op| {
-        // Where the history has no indices, they are positions.
+        // In a history without indices, the index is the position.
         let shift = *shift.get_or_insert(evidence.first.wrapping_sub(op.index));
         let op = shifted(*op, shift);
         if op.index <= evidence.last && (op.kind == OpKind::Invoke || op.pair != Pair::Alone) {
@@ -68,7 +68,7 @@ fn judged(
     Ok(Some(report))
 }
 
-/// An op with another index.
+/// Returns an op with another index.
 fn shifted(mut op: Op<'_>, shift: u64) -> Op<'_> {
     op.index = op.index.wrapping_add(shift);
     if let Pair::Completes { invoked, .. } = &mut op.pair {

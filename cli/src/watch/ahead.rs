@@ -1,4 +1,4 @@
-//! Reading ahead: text becomes ops on one thread while they are judged on another.
+//! Reads ahead: one thread parses the text while another checks the ops.
 
 use history_core::state::Damaged;
 use history_core::{Batch, HistoryError, Position, Reader};
@@ -8,19 +8,20 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Batches that wait to be judged. Whoever reads more waits too.
+/// The maximum number of batches that wait to be checked. When it is reached, the reader waits.
 const WAITING_MAX: usize = 2;
 
-/// The ops of a text, which another thread reads as soon as the first batch is asked for.
+/// The ops of a text. Another thread starts to read it when the first batch is requested.
 pub(super) struct Ahead {
     state: State,
     place: Place,
-    /// What the end of the text was.
+    /// The result at the end of the text.
     end: Option<Result<bool, HistoryError>>,
     saves: Saves,
 }
 
-/// After which batches the reader's state is saved: that takes time for each process that there has been.
+/// Determines after which batches the reader's state is saved. Saving takes time proportional to the number of
+/// processes.
 #[derive(Clone, Default)]
 struct Saves {
     every: Option<Duration>,
@@ -31,7 +32,7 @@ enum State {
     Ready(Box<Reader<'static>>),
     Reading {
         parts: Receiver<Part>,
-        /// Takes batches that were judged, to be filled again.
+        /// Returns checked batches to the reader, to be filled again.
         judged: Sender<Batch>,
     },
 }
@@ -42,30 +43,30 @@ struct Part {
     place: Place,
 }
 
-/// What the reader says after a batch.
+/// The state of the reader after a batch.
 pub(super) struct Place {
     pub(super) ops: u64,
     pub(super) in_flight: usize,
-    /// Whether indices show that no op was left out.
+    /// Whether consecutive indices show that no op is missing.
     pub(super) is_consecutive: bool,
-    /// Whether ops' positions are not those in the text that came.
+    /// Whether the text is compressed, so that positions of ops are not positions in the received bytes.
     pub(super) is_compressed: bool,
     pub(super) dropped_client_orders: u64,
-    /// Where the op begins that the end of the text cut.
+    /// The beginning of the op that the end of the text cuts.
     pub(super) cut_off: Option<Position>,
-    /// Names for clients that no process had; at the end only.
+    /// Names in the client rule that no process had; set only at the end.
     pub(super) unmatched: Vec<String>,
     pub(super) read_on: ReadOn,
 }
 
-/// What is known of a place from which a text can be read on.
+/// A position from which reading can continue.
 #[derive(Debug)]
 pub(super) enum ReadOn {
-    /// It was not asked for in time; it will be known after one of the next batches, or at the end.
+    /// No position was requested in time. One will be known after one of the next batches, or at the end.
     Later,
-    /// The text cannot be read from there.
+    /// Reading cannot continue from any position.
     Never,
-    /// The byte where the next op is read, and the reader's state.
+    /// The byte at which the next op begins, and the reader's state.
     At(u64, Vec<u8>),
 }
 
@@ -96,12 +97,12 @@ impl Ahead {
         Ahead { state: State::Ready(Box::new(reader)), place, end: None, saves }
     }
 
-    /// Lets a batch come with a place from which the text can be read on after each such time.
+    /// Requests a position from which reading can continue, each time this much time has passed.
     pub(super) fn save_every(&mut self, time: Duration) {
         self.saves.every = Some(time);
     }
 
-    /// Goes on behind a [place](ReadOn::At), before anything was read.
+    /// Continues from a [position](ReadOn::At). Nothing may have been read before.
     pub(super) fn resume(self, state: &[u8]) -> Result<Ahead, Damaged> {
         match self.state {
             State::Ready(reader) => Ok(Ahead::new(reader.resume(state)?)),
@@ -109,7 +110,7 @@ impl Ahead {
         }
     }
 
-    /// As [`Reader::read_batch`].
+    /// The same as [`Reader::read_batch`].
     pub(super) fn read_batch(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
         if let State::Ready(reader) = &mut self.state {
             let reader = std::mem::replace(reader.as_mut(), Reader::new(std::io::empty()));
@@ -127,18 +128,18 @@ impl Ahead {
         part.more
     }
 
-    /// What the reader said after the last batch.
+    /// The state of the reader after the last batch.
     pub(super) fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Lets one of the next batches come with a place from which the text can be read on.
+    /// Requests a position from which reading can continue, with one of the next batches.
     pub(super) fn want_save(&self) {
         self.saves.after_next.store(true, Ordering::Relaxed);
     }
 }
 
-/// Reads on a thread of its own, to the end or until nobody takes what is read.
+/// Reads on a separate thread, to the end or until the receiver is dropped.
 fn begin(mut reader: Reader<'static>, saves: Saves) -> State {
     let (to_judge, parts): (SyncSender<Part>, Receiver<Part>) = sync_channel(WAITING_MAX);
     let (judged, to_fill) = channel::<Batch>();
@@ -168,7 +169,7 @@ mod tests {
 
     const OPS: &str = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read}\n";
 
-    /// All batches: their lengths, and how the text ends.
+    /// Reads all batches. Returns their lengths, and the result at the end.
     fn read(text: String) -> (Ahead, Vec<usize>, Result<bool, HistoryError>) {
         let mut ahead = Ahead::new(Reader::new(std::io::Cursor::new(text.into_bytes())));
         let (mut batch, mut lens) = (Batch::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The ops of a history while it is being written: out of a text, or from those who write them.
+//! The ops of a history that is being written: parsed from a text, or received from writers.
 
 use super::ahead::{Ahead, ReadOn};
 use super::follow::Shared;
@@ -13,53 +13,53 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What writers of ops bring.
+/// An arrival from writers.
 pub(super) enum FromWriters {
     Ops(Placed),
     Refused(Refusal),
 }
 
-/// Ops in their place in the history.
+/// Ops that were added to the history.
 pub(super) struct Placed {
     ops: Batch,
-    /// Operations in flight after them.
+    /// The number of operations in flight after them.
     in_flight: usize,
-    /// Names for clients that no process had so far.
+    /// Names in the client rule that no process had so far.
     unmatched: Vec<String>,
 }
 
 impl Placed {
-    /// Ops that were just added to the history.
+    /// Ops that were just added to `history`.
     pub(super) fn new(ops: Batch, history: &Merge) -> Placed {
         Placed { ops, in_flight: history.in_flight(), unmatched: history.unmatched().map(str::to_owned).collect() }
     }
 }
 
-/// Where the ops come from.
+/// The source of the ops.
 pub(super) enum Feed {
     Text {
         ahead: Ahead,
-        /// The file that is followed, if it is one.
+        /// The file that is followed, if the source is one.
         file: Arc<Shared>,
-        /// Where the last op begins, if that is known.
+        /// The beginning of the last op, if it is known.
         last: Option<u64>,
     },
     Writers(Writers),
 }
 
-/// Ops that writers bring, and what was refused of them.
+/// Ops from writers, and the refused messages.
 pub(super) struct Writers {
     inbox: Inbox<FromWriters>,
     ops: u64,
     in_flight: usize,
     unmatched: Vec<String>,
     refused: Refused,
-    /// Refusals that were not reported yet.
+    /// Refused messages that were not reported yet.
     news: Vec<Refusal>,
 }
 
 impl Feed {
-    /// The ops of a text, which may end only where it is cut.
+    /// The ops of a text, which may end within an op only if it was cut.
     pub(super) fn stream(inbox: Inbox<Vec<u8>>, read_as: &ReadAs) -> Feed {
         let is_cut = inbox.is_cut();
         let reader = Reader::new(Text::new(inbox)).growing_if(is_cut);
@@ -72,7 +72,7 @@ impl Feed {
         Feed::Text { ahead: Ahead::new(read_as.reader(reader)), file, last: None }
     }
 
-    /// Goes on behind what was read when the feed of a text was [saved](ReadOn::At).
+    /// Continues after the position where the feed of a text was [saved](ReadOn::At).
     pub(super) fn resume(self, state: &[u8]) -> Result<Feed, Damaged> {
         match self {
             Feed::Text { ahead, file, last } => Ok(Feed::Text { ahead: ahead.resume(state)?, file, last }),
@@ -80,7 +80,7 @@ impl Feed {
         }
     }
 
-    /// From where it can be read on after the last batch.
+    /// The position from which reading can continue after the last batch.
     pub(super) fn read_on(&self) -> &ReadOn {
         match self {
             Feed::Text { ahead, .. } => &ahead.place().read_on,
@@ -88,14 +88,14 @@ impl Feed {
         }
     }
 
-    /// Lets that be known after each such time.
+    /// Requests such a position each time this much time has passed.
     pub(super) fn save_every(&mut self, time: Duration) {
         if let Feed::Text { ahead, .. } = self {
             ahead.save_every(time);
         }
     }
 
-    /// Lets it be known after one of the next batches.
+    /// Requests such a position after one of the next batches.
     pub(super) fn want_save(&self) {
         if let Feed::Text { ahead, .. } = self {
             ahead.want_save();
@@ -107,11 +107,11 @@ impl Feed {
         Feed::Writers(Writers { inbox, ops: 0, in_flight: 0, unmatched, refused, news: Vec::new() })
     }
 
-    /// Reads the next ops into `batch`, in place of those it holds. False, and no ops, at the end of the history.
+    /// Reads the next ops into `batch`, and replaces its content. Returns false, and no ops, at the end of the history.
     ///
     /// # Errors
     ///
-    /// If the source cannot be read, or its text is not a history. `batch` then holds the ops before the error.
+    /// If the source cannot be read, or its text is not a history. `batch` then contains the ops before the error.
     pub(super) fn read_batch(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
         match self {
             Feed::Text { ahead, last, .. } => {
@@ -139,7 +139,7 @@ impl Feed {
         }
     }
 
-    /// The names for clients that no process had, at the end.
+    /// The names in the client rule that no process had, at the end.
     pub(super) fn unmatched(&self) -> &[String] {
         match self {
             Feed::Text { ahead, .. } => &ahead.place().unmatched,
@@ -147,7 +147,7 @@ impl Feed {
         }
     }
 
-    /// Where the op begins that the end of the text cut.
+    /// The beginning of the op that the end of the text cuts.
     pub(super) fn cut_off(&self) -> Option<Position> {
         match self {
             Feed::Text { ahead, .. } => ahead.place().cut_off,
@@ -155,7 +155,7 @@ impl Feed {
         }
     }
 
-    /// How many operations are not ordered after the one before them of the same client.
+    /// The number of operations that are not ordered after the previous one of the same client.
     pub(super) fn dropped_client_orders(&self) -> u64 {
         match self {
             Feed::Text { ahead, .. } => ahead.place().dropped_client_orders,
@@ -163,7 +163,7 @@ impl Feed {
         }
     }
 
-    /// The file of which all text is, if there is one that only grew.
+    /// The file from which all text comes, if there is one and it only grew.
     pub(super) fn file(&self) -> Option<Arc<File>> {
         match self {
             Feed::Text { file, .. } => file.file(),
@@ -171,21 +171,22 @@ impl Feed {
         }
     }
 
-    /// What may be missing since the file was emptied or replaced.
+    /// The ops that may be missing since the file was emptied or replaced.
     pub(super) fn gap(&self) -> Gap {
         let Feed::Text { ahead, file, last } = self else { return Gap::None };
         let Some(begins) = file.begins() else { return Gap::None };
         if !ahead.place().is_consecutive {
             Gap::Before
         } else if last.is_none_or(|last| last < begins) {
-            // The ops up to here follow each other. The next one, which is in the new text, shows what came between.
+            // The indices up to here are consecutive. The next op, which is in the new text, will show whether ops are
+            // missing.
             Gap::Behind
         } else {
             Gap::None
         }
     }
 
-    /// What was refused before the last ops that were read.
+    /// The messages that were refused before the last ops that were read.
     pub(super) fn refused(&self) -> Option<&Refused> {
         match self {
             Feed::Text { .. } => None,
@@ -193,7 +194,7 @@ impl Feed {
         }
     }
 
-    /// What was refused since this was last called.
+    /// The messages that were refused since the last call.
     pub(super) fn news(&mut self) -> Vec<Refusal> {
         match self {
             Feed::Text { .. } => Vec::new(),

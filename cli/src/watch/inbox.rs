@@ -1,27 +1,28 @@
-//! What other threads bring, in the order in which it arrives.
+//! Arrivals from other threads, in the order in which they arrive.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Arrivals that wait to be read. Whoever brings more waits too: nothing is lost, and memory stays small.
+/// The maximum number of arrivals that wait to be read. When it is reached, senders wait: nothing is lost, and memory
+/// is bounded.
 const WAITING_MAX: usize = 16;
-/// Bytes of text in one arrival, but for a line that is longer.
+/// The maximum number of bytes of text in one arrival, except for a longer line.
 pub(super) const ARRIVAL_BYTES: usize = 64 << 10;
 
-/// What a thread brings.
+/// An arrival from a thread.
 pub(super) enum Arrival<T> {
     Some(T),
-    /// Nothing more can be read, and why.
+    /// The source cannot be read any more, and the reason.
     Failed(io::Error),
-    /// The source has come to its end.
+    /// The source has ended.
     Ended,
-    /// The history is over, wherever its source is.
+    /// The history is over, independently of the source.
     Cut,
 }
 
-/// Where threads bring it.
+/// The channel to which threads send.
 pub(super) type Sender<T> = SyncSender<Arrival<T>>;
 
 pub(super) fn inbox<T>() -> (Sender<T>, Inbox<T>) {
@@ -37,12 +38,12 @@ pub(super) struct Inbox<T> {
 }
 
 impl<T> Inbox<T> {
-    /// The next arrival, once there is one; nothing at the end.
+    /// Returns the next arrival, and waits for it; `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<T>> {
         if self.is_over {
             return Ok(None);
         }
-        // Without senders there is nothing more to come.
+        // Without senders, nothing more arrives.
         match self.arrivals.recv().unwrap_or(Arrival::Ended) {
             Arrival::Some(it) => return Ok(Some(it)),
             Arrival::Failed(error) => {
@@ -56,17 +57,17 @@ impl<T> Inbox<T> {
         Ok(None)
     }
 
-    /// A flag that is set once the history was cut, and not ended by its source.
+    /// A flag that is set once the history was cut, instead of ended by its source.
     pub(super) fn is_cut(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.is_cut)
     }
 }
 
-/// Text that has arrived, as one source of bytes.
+/// The received text, as one source of bytes.
 pub(super) struct Text {
     inbox: Inbox<Vec<u8>>,
     bytes: Vec<u8>,
-    /// How much of `bytes` was read.
+    /// The number of bytes of `bytes` that were read.
     read: usize,
 }
 

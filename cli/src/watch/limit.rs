@@ -1,6 +1,6 @@
-//! `--timeout` and `--max-memory`: the watch ends at a limit, with the violation that was found or without a verdict.
+//! `--timeout` and `--max-memory`: at a limit the watch ends, with the violation that was found or without a verdict.
 //!
-//! Whatever is asked of a checker beyond that may take as long, or as much, again.
+//! At a limit, no further work is requested from the checker, because it could take as long, or as much memory, again.
 
 mod stopped;
 
@@ -13,20 +13,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Ops between two looks at the memory.
+/// The number of ops between two measurements of memory.
 const LOOK_OPS: u64 = 1000;
 
-/// Looks whether a limit was reached.
+/// Detects when a limit is reached.
 pub(super) struct Limit {
     limits: Limits,
     is_late: Arc<AtomicBool>,
-    /// Ops at the last look at the memory.
+    /// The number of ops at the last measurement of memory.
     looked: Option<u64>,
     reached: Option<(Spent, String)>,
 }
 
 impl Limit {
-    /// Begins to measure. At the time limit, `wake` makes whoever waits for ops go on.
+    /// Starts to measure. At the time limit, `wake` wakes the thread that waits for ops.
     pub(super) fn begin(limits: Limits, wake: impl FnOnce() + Send + 'static) -> Limit {
         let is_late = Arc::<AtomicBool>::default();
         if let Some(timeout) = limits.timeout {
@@ -67,7 +67,8 @@ fn seconds(time: Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }
 
-/// What is certain at a limit, after so many ops, and whether a violation was found, if by an earlier watch.
+/// Returns what is certain at a limit, after this number of ops. `is_violated`: a violation was found before, perhaps
+/// by an earlier watch.
 pub(super) fn report(
     checker: &str,
     run: &dyn Run,

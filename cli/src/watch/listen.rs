@@ -1,4 +1,5 @@
-//! Writers that connect: each is let in, heard on a thread of its own, and counted until it is gone.
+//! Accepts connections of writers: each writer is accepted, read on a separate thread, and counted until it
+//! disconnects.
 
 use super::order::{Order, Stop, WriterId};
 use super::socket::Listener;
@@ -10,12 +11,12 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Writers at once.
+/// The maximum number of writers at once.
 const WRITERS_MAX: usize = 1024;
-/// Between two tries to let someone in for whom there was no file descriptor.
+/// The pause before the next attempt to accept a connection for which there was no file descriptor.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// Records what all write who connect. The history ends when the last of them is gone, if that is asked for.
+/// Records the ops of all writers that connect. If requested, the history ends when the last one disconnects.
 pub(super) fn run(listener: Listener, order: Order, read_as: &ReadAs, until_closed: bool) {
     let name = listener.name();
     let connections = Arc::new(Connections {
@@ -51,7 +52,7 @@ pub(super) fn run(listener: Listener, order: Order, read_as: &ReadAs, until_clos
     }
 }
 
-/// An error of one who wanted to connect, not of the socket.
+/// Whether an error concerns one connection, not the socket.
 fn is_passing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -62,7 +63,7 @@ fn is_passing(error: &io::Error) -> bool {
     )
 }
 
-/// Whether there was no file descriptor or no memory for one more.
+/// Whether there was no file descriptor or no memory for another connection.
 fn is_full(error: &io::Error) -> bool {
     #[cfg(unix)]
     {
@@ -79,9 +80,9 @@ struct Connections {
     listener: Listener,
     order: Order,
     unfinished: Unfinished,
-    /// Those who were let in.
+    /// The number of accepted writers.
     count: Mutex<usize>,
-    /// Someone is gone.
+    /// Notified when a writer disconnects.
     left: Condvar,
     until_closed: bool,
 }
@@ -91,9 +92,9 @@ impl Connections {
         self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the next one in who connects, and counts it.
+    /// Accepts the next connection, and counts it.
     fn let_in(&self) -> io::Result<Stream> {
-        // Nobody is taken from those who wait without being counted at once: whoever leaves looks at both.
+        // A connection is counted at the moment when it leaves the queue: `leave` examines both under the lock.
         #[cfg(unix)]
         self.listener.poll(None)?;
         #[cfg(unix)]
@@ -105,13 +106,13 @@ impl Connections {
         Ok(stream)
     }
 
-    /// Waits until someone may be let in again.
+    /// Waits until another connection may be accepted.
     fn wait(&self) {
         let waited = self.left.wait_timeout(self.count(), RETRY);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Records what one writes, on a thread of its own.
+    /// Records the ops of one writer, on a separate thread.
     fn hear(self: &Arc<Self>, stream: Stream, id: WriterId, read_as: &ReadAs) -> Result<(), Stop> {
         if *self.count() > WRITERS_MAX {
             let why = format!("{WRITERS_MAX} clients are already connected");
@@ -138,7 +139,7 @@ impl Connections {
         if matches!(stop, Stop::Over) { Err(stop) } else { Ok(()) }
     }
 
-    /// One of them is gone. Who had connected by then, and waits to be let in, is no less there than the others.
+    /// A writer has disconnected. Writers that are connected but not yet accepted count as present.
     fn leave(&self) {
         let mut count = self.count();
         *count -= 1;

@@ -1,8 +1,8 @@
-//! `histcheck watch`: the verdict while the history is still being written.
+//! `histcheck watch`: reports the verdict while the history is still being written.
 //!
-//! Other threads bring text, which one more reads ([`ahead`]), or the ops of several writers ([`source`]); one judges
-//! them. Where it is slower, those who write wait. What is certain is printed at the op that proves it. In which order
-//! the ops of several writers count, and why that raises no false alarm, is said in [`order`].
+//! Other threads bring text, which one thread reads ([`ahead`]), or the ops of several writers ([`source`]); one thread
+//! checks them. If it is slower, the writers wait. A result is printed at the op that makes it certain. [`order`]
+//! defines the order of the ops of several writers, and explains why it causes no false alarm.
 
 mod address;
 mod again;
@@ -46,16 +46,16 @@ use status::Status;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A history to be watched.
+/// The task: a history to watch.
 pub(crate) struct Watch<'c> {
-    /// How it is judged; its one input represents the history where it has no other name.
+    /// How it is checked. Its only input represents the history if the history has no other name.
     pub(crate) check: Check<'c>,
     pub(crate) source: Source,
     /// Whether to continue after a violation.
     pub(crate) keep_going: bool,
-    /// Where a page shows it while it goes on.
+    /// The address of a page that shows the watch in progress.
     pub(crate) serve: Option<PageAt>,
-    /// What is kept for a watch after this one; of a file only.
+    /// Checkpoints for a later watch; only for a file.
     pub(crate) checkpoints: Option<Checkpoints>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
         }
     };
     let source::Opened { mut feed, name, end, begin, unlink } = opened;
-    // As long as this lives, a socket's file stays.
+    // The socket's file exists until this is dropped.
     let _socket = unlink;
     let budget = job.check.limits.budget(Cancel::default());
     let end = Arc::new(Mutex::new(end));
@@ -82,7 +82,7 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
         diagnose::warning(&format!("cannot catch signals, so an interrupt ends histcheck without a report: {error}"));
     }
     begin();
-    // Where any free port would do, it is known by the one that it got.
+    // If any free port was requested, the name contains the port that was chosen.
     let named = name.map(|name| Input::new(name.into()));
     let input = named.as_ref().unwrap_or(given);
     let mut results = match Results::new(&job.check) {
@@ -131,7 +131,7 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     exit
 }
 
-/// The page that shows it while it goes on, if one was asked for.
+/// The page that shows the watch in progress, if requested.
 fn page(job: &Watch<'_>, input: &Input) -> Result<Option<Page>, String> {
     let checkers = job.check.setup.checker.name();
     let show = |at: PageAt| {
@@ -146,14 +146,14 @@ fn page(job: &Watch<'_>, input: &Input) -> Result<Option<Page>, String> {
     job.serve.map(show).transpose()
 }
 
-/// What is kept for the next watch, and was by the last one.
+/// The checkpoint keeper for later watches, and the checkpoint of an earlier one.
 #[derive(Default)]
 struct Kept {
     keeper: Option<Keeper>,
     resume: Option<Resume>,
 }
 
-/// Opens the source, behind a checkpoint if there is one; with who writes the next ones.
+/// Opens the source, after the position of a checkpoint if there is one. Returns also the keeper of checkpoints.
 fn open(job: &Watch<'_>) -> Result<(source::Opened, Kept), String> {
     let how = job.check.inputs[0].how();
     let (Some(checkpoints), Source::File(path)) = (&job.checkpoints, &job.source) else {
@@ -173,14 +173,14 @@ fn open(job: &Watch<'_>) -> Result<(source::Opened, Kept), String> {
     Ok((opened, Kept { keeper: Some(keeper), resume }))
 }
 
-/// What ends the history, for whoever comes first.
+/// The function that ends the history, for the thread that calls it first.
 type End = Mutex<Box<dyn Fn() + Send>>;
 
 fn end_history(end: &End) {
     (end.lock().unwrap_or_else(PoisonError::into_inner))();
 }
 
-/// The first signal ends the history, the next one the search that then may still continue, the third one everything.
+/// The first signal ends the history, the second one a search that may still be in progress, the third one the process.
 fn end_on_signals(end: impl Fn() + Send + 'static, cancel: Cancel, rest: Rest) -> std::io::Result<()> {
     let mut signals = 0;
     signals::on_each(move || {
@@ -196,7 +196,7 @@ fn end_on_signals(end: impl Fn() + Send + 'static, cancel: Cancel, rest: Rest) -
     })
 }
 
-/// A history while it is being watched.
+/// The state of a watch.
 struct Watched<'w, 'c> {
     job: &'w Watch<'c>,
     input: &'w Input,
@@ -210,16 +210,16 @@ struct Watched<'w, 'c> {
     said: Said,
 }
 
-/// What was said of the verdict's worth.
+/// The warnings about the verdict that were already printed.
 #[derive(Default)]
 struct Said {
-    /// Why it will not be `true`.
+    /// The reason why the verdict will not be `true`.
     doubt: Option<String>,
     /// Whether ops may be missing.
     has_gap: bool,
 }
 
-/// Violations that are reported while the history continues; further ones are counted.
+/// The maximum number of violations that are reported while the history continues; further ones are counted.
 const WRITTEN_MAX: u64 = 100;
 
 impl<'w> Watched<'w, '_> {
@@ -251,7 +251,7 @@ impl<'w> Watched<'w, '_> {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
-                // Whoever writes a history that is invalid anyway shall be able to continue with it.
+                // If the history is already invalid, the watch continues, so that its writer can continue.
                 settled = flow.is_break() && self.job.keep_going && self.printed.is_violated;
                 Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
@@ -260,8 +260,8 @@ impl<'w> Watched<'w, '_> {
             if let Some(page) = self.page {
                 page.pass(feed.ops(), feed.in_flight().to_u64(), run.configurations());
             }
-            // At a limit it does not matter whether there would be more, except that a checkpoint needs a place to read
-            // on from.
+            // At a limit it does not matter whether the run would continue, but a checkpoint needs a position from
+            // which reading can continue.
             if !flow.is_break()
                 && let Some(why) = self.limit.reached(feed.ops()).cloned()
                 && (more.is_err() || !self.awaits_checkpoint(feed))
@@ -306,7 +306,8 @@ impl<'w> Watched<'w, '_> {
         Ok(run)
     }
 
-    /// Goes on from a checkpoint: whether the run has settled on its verdict by then, or the report if a limit ends it.
+    /// Continues from a checkpoint. Returns whether the verdict of the run can no longer change, or the report if a
+    /// limit ends the watch.
     fn resume(
         &mut self,
         run: &mut dyn Run,
@@ -326,7 +327,7 @@ impl<'w> Watched<'w, '_> {
                 ended = self.ended(ops, budget);
                 Ok(if ended.is_some() { ControlFlow::Break(()) } else { flow })
             });
-            // Ops that are not those of the checkpoint prove nothing, nor does what is wrong with them.
+            // If the ops differ from those of the checkpoint, neither their results nor their errors count.
             resume.compare().map_err(Stopped::Checkpoint)?;
             seen?;
         }
@@ -339,7 +340,7 @@ impl<'w> Watched<'w, '_> {
         Ok(ControlFlow::Continue(self.printed.is_violated && flow.is_break()))
     }
 
-    /// What ends the watch, after so many ops, while they are checked again.
+    /// The reason to end the watch, after this number of ops, while they are checked again.
     fn ended(&mut self, ops: u64, budget: &Budget) -> Option<(Spent, String)> {
         if budget.cancel.is_cancelled() {
             return Some((Spent::Cancelled, Spent::Cancelled.because().to_owned()));
@@ -351,7 +352,8 @@ impl<'w> Watched<'w, '_> {
         limit::report(self.job.check.setup.checker.name(), run, self.printed.is_violated, why, ops)
     }
 
-    /// Whether there can be a checkpoint only after one of the next batches. As the history may not go on, it is ended.
+    /// Whether a checkpoint can be written only after one of the next batches. The history may not continue, so it is
+    /// ended.
     fn awaits_checkpoint(&self, feed: &Feed) -> bool {
         let awaits = self.keeper.is_some() && matches!(feed.read_on(), ReadOn::Later);
         if awaits {
@@ -361,7 +363,7 @@ impl<'w> Watched<'w, '_> {
         awaits
     }
 
-    /// Writes a checkpoint, if it is time to or this `is_last`.
+    /// Writes a checkpoint, if the time has come or this `is_last`.
     fn keep(&mut self, run: &dyn Run, feed: &Feed, is_last: bool) -> Result<(), Stopped> {
         let Some(keeper) = &mut self.keeper else { return Ok(()) };
         let printed = self.printed.clone();
@@ -371,7 +373,7 @@ impl<'w> Watched<'w, '_> {
         Ok(())
     }
 
-    /// Says what was left out at the end, and which names no process had.
+    /// Warns at the end about omitted ops, and about names that no process had.
     fn warn_of_the_end(&mut self, feed: &Feed, is_whole: bool) {
         self.warn_of_gap(has_gap(feed, is_whole));
         if let Some(position) = feed.cut_off() {
@@ -387,7 +389,7 @@ impl<'w> Watched<'w, '_> {
         }
     }
 
-    /// Says what was refused, or may be missing.
+    /// Warns about refused messages and missing ops.
     fn warn(&mut self, feed: &mut Feed) {
         for refusal in feed.news() {
             self.status.suspended(|| diagnose::warning(&refusal.sentence()));
@@ -401,7 +403,7 @@ impl<'w> Watched<'w, '_> {
         }
     }
 
-    /// Says why it will stay unknown whether the history is valid, whenever that is something else.
+    /// Prints the reason why the verdict cannot become `true`, each time that the reason changes.
     fn warn_of_doubt(&mut self, run: &dyn Run) {
         let doubt = run.doubt();
         if let Some(doubt) = doubt.as_ref().filter(|doubt| self.said.doubt.as_ref() != Some(doubt)) {
@@ -410,7 +412,7 @@ impl<'w> Watched<'w, '_> {
         }
     }
 
-    /// Notes, and reports, what an op proved. Whether to continue.
+    /// Stores and reports the result of an op. Returns whether to continue.
     fn look(&mut self, run: &dyn Run, op: &Op<'_>, feed: &Feed) -> Result<bool, Exit> {
         if !self.printed.is_violated && run.is_violated() {
             self.printed.is_violated = true;
@@ -434,7 +436,7 @@ impl<'w> Watched<'w, '_> {
         Ok(true)
     }
 
-    /// The report on a further violation, if the last op proved one and not too many were reported.
+    /// The report on a further violation, if the last op proves one and not too many were reported.
     fn further_violation(&mut self, run: &dyn Run) -> Option<Report> {
         if run.violations() <= self.printed.violations || self.printed.violations >= WRITTEN_MAX {
             return None;
@@ -443,9 +445,9 @@ impl<'w> Watched<'w, '_> {
         run.last_violation()
     }
 
-    /// Reports what is certain, and since when, while the history continues.
+    /// Reports a violation that is certain, and since which op, while the history continues.
     fn write_violation(&mut self, report: Option<Report>, since: Option<String>, feed: &Feed) -> Result<(), Exit> {
-        // A document is written once, and then knows more.
+        // A document is written once, at the end, when more is known.
         if !self.results.are_seen_at_once() {
             return Ok(());
         }
@@ -458,7 +460,7 @@ impl<'w> Watched<'w, '_> {
         status.suspended(|| results.write(input, Ok(report))).map(|_| ())
     }
 
-    /// Says since when the first violation was certain, or why a verdict is not.
+    /// Adds to a report since when the first violation was certain, or why the verdict is not certain.
     fn qualify(&self, report: &mut Report, feed: &Feed, is_whole: bool) {
         clocks::doubt(report, &self.job.check.setup.checker.about(), feed.dropped_client_orders());
         let violated = self.printed.violated.clone().filter(|_| report.verdict == Verdict::Invalid);
@@ -478,7 +480,7 @@ impl<'w> Watched<'w, '_> {
     }
 }
 
-/// Whether ops may be missing. Only a verdict on the whole history needs those behind the last one.
+/// Whether ops may be missing. Ops after the last one matter only to a verdict on the whole history.
 fn has_gap(feed: &Feed, is_whole: bool) -> bool {
     match feed.gap() {
         Gap::None => false,
@@ -487,7 +489,7 @@ fn has_gap(feed: &Feed, is_whole: bool) -> bool {
     }
 }
 
-/// Whether what was recorded shows what happened.
+/// Whether the recorded history may differ from the real one.
 fn doubt(feed: &Feed) -> Doubt {
     let missing = if has_gap(feed, false) { Doubt::FromHere } else { Doubt::None };
     feed.refused().map_or(missing, refused::Refused::doubt)

@@ -1,41 +1,41 @@
-//! The one order of the ops that several writers write, and who may write into it.
+//! Defines one order of the ops that several writers send, and which writers may continue.
 //!
-//! Checkers conclude one thing from the order of a history: an operation whose completion was recorded before the
-//! invocation of another had ended before that one began. The order is sound if each such conclusion is true. Then a
-//! violation is one, however late things were recorded otherwise: a completion that is recorded late makes two
-//! operations overlap that did not, which allows more outcomes, and not fewer.
+//! Checkers draw one conclusion from the order of a history: if the completion of an operation was recorded before the
+//! invocation of another one, then it had ended before that one began. The order is sound if each such conclusion is
+//! true. Then each violation is real, however late ops were recorded: a completion that is recorded late makes two
+//! operations overlap that did not, which allows more outcomes, not fewer.
 //!
 //! *Acknowledged invocations make it sound.* A writer sends the invocation of an operation, waits for its
-//! acknowledgement, calls the store, and sends the completion when that has answered. Here, the invocation gets its
-//! place in the order (under one lock, and into one queue) before the acknowledgement is sent. So:
+//! acknowledgement, calls the store, and sends the completion when the store has answered. Here, the invocation gets
+//! its place in the order (under one lock, and into one queue) before the acknowledgement is sent. So:
 //!
 //! 1. An invocation is recorded before its acknowledgement is sent, and so before the operation begins.
 //! 2. A completion is sent, and so recorded, after the operation has ended.
 //! 3. If the completion of A was recorded before the invocation of B, then A had ended before its completion was
 //!    recorded (2), that was before the invocation of B was, and that before B began (1): A had ended before B began.
 //!
-//! None of this needs two connections to be read in the order in which they were written. Without the acknowledgement
-//! (1) is missing: the invocation of B may wait in its socket while B takes effect and A sees that, ends, and is
-//! recorded.
+//! This does not require that two connections are read in the order in which they were written. Without the
+//! acknowledgement, (1) does not hold: the invocation of B may wait in its socket while B takes effect and A sees that
+//! effect, ends, and is recorded.
 //!
-//! *A single writer need not wait.* Its connection keeps the order in which it wrote, so that is the order of the
-//! history, if it writes invocations before operations begin and completions after they end. So the rule begins with
-//! the second writer of an op:
+//! *A single writer need not wait.* Its connection keeps the order in which it wrote, so this is the order of the
+//! history, if it writes invocations before operations begin and completions after they end. So the rule applies only
+//! from the second writer of an op on:
 //!
-//! - A writer that is known not to wait may write as long as it is the only one of the history. It is known by a
-//!   completion that is there before the acknowledgement of its invocation was written, or that has no invocation.
-//! - If another one writes an op meanwhile, the first is refused from there on. What it wrote before is in order:
+//! - A writer that does not wait may write as long as it is the only one of the history. It is detected by a completion
+//!   that arrives before the acknowledgement of its invocation was written, or that has no invocation.
+//! - If another writer sends an op meanwhile, the first one is refused from there on. What it wrote before is in order:
 //!   others began later, if they wait. What it does from then on is not recorded, so from there on no violation is
 //!   certain.
-//! - One that turns out not to wait when there are several is refused, and what it wrote may have been out of order
-//!   from the beginning: no violation is certain.
-//! - One that has closed its connection before the second one wrote is not a concern to that.
+//! - A writer that is detected not to wait when there are several writers is refused. Its ops may have been out of
+//!   order from the beginning, so no violation is certain.
+//! - A writer that closed its connection before the second one wrote is not affected.
 //!
-//! A writer that does not wait and is never caught (its store is slow enough) can cause a false alarm. That cannot be
-//! seen from here.
+//! A writer that does not wait and is never detected (because its store is slow enough) can cause a false alarm. This
+//! cannot be detected here.
 //!
-//! *A refused writer that waits* leaves the order sound: what it has in flight may take effect or not, as after `info`,
-//! and what was not recorded was not acknowledged, and so never begins.
+//! *A refused writer that waits* leaves the order sound: its operations in flight may take effect or not, as after
+//! `info`. An invocation that was not recorded was not acknowledged, so its operation never begins.
 
 use super::feed::{FromWriters, Placed};
 use super::inbox::{Arrival, Sender};
@@ -46,16 +46,16 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What helps a writer that does not wait.
+/// The advice for a writer that does not wait.
 const HOW_TO_WAIT: &str = "with several writers, each waits for {\"ack\":PROCESS} after an invoke and before it calls the store \
                            (a single writer, a file opened for appending and unix-datagram: need no acknowledgement)";
 
-/// One of those who write.
+/// The identity of a writer.
 #[derive(Debug)]
 pub(super) struct WriterId {
-    /// Counted from 1, in the order in which they connected.
+    /// The number of the writer, from 1, in the order of connections.
     pub(super) number: u64,
-    /// Its own, or where it has connected to.
+    /// The address of the writer, or the one to which it connected.
     pub(super) address: String,
 }
 
@@ -65,7 +65,7 @@ impl fmt::Display for WriterId {
     }
 }
 
-/// Whose operation it is. One process has one operation in flight at a time.
+/// The process of an operation. A process has at most one operation in flight.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ProcessId {
     Client(i64),
@@ -81,7 +81,7 @@ impl ProcessId {
         }
     }
 
-    /// As JSON.
+    /// The process as JSON.
     pub(super) fn to_json(&self) -> String {
         match self {
             ProcessId::Client(number) => number.to_string(),
@@ -90,7 +90,7 @@ impl ProcessId {
     }
 }
 
-/// Why a writer cannot continue.
+/// The reason why a writer cannot continue.
 #[derive(Debug)]
 pub(super) enum Stop {
     Refused(String),
@@ -106,11 +106,11 @@ struct State {
     writers: Writers,
 }
 
-/// Those of whom ops were recorded.
+/// The writers whose ops were recorded.
 enum Writers {
     Nobody,
     One(First),
-    /// The number of the one that was refused when the second came, and why.
+    /// The number of the writer that was refused when the second one came, and the reason.
     Several(Option<(u64, String)>),
 }
 
@@ -135,7 +135,8 @@ impl Order {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records ops of a writer; `unwaiting` is one of its processes that was seen not to wait, if there is one.
+    /// Records ops of a writer. `unwaiting` is one of its processes that did not wait for an acknowledgement, if there
+    /// is one.
     ///
     /// # Errors
     ///
@@ -174,7 +175,7 @@ impl Order {
             first.waits &= !is_unwaiting && !state.history.is_of_completions();
         }
         added.map_err(|misplaced| {
-            // An invocation that was not recorded is not acknowledged. But a completion shows that something took
+            // An invocation that was not recorded is not acknowledged. But a completion shows that an operation took
             // effect.
             let began = misplaced.kind != OpKind::Invoke;
             let doubt = if began { Doubt::FromTheBeginning } else { Doubt::None };
@@ -182,7 +183,7 @@ impl Order {
         })
     }
 
-    /// Goes on without a writer.
+    /// Refuses a writer, and continues without it.
     pub(super) fn refuse(&self, id: &WriterId, why: String) -> Stop {
         let state = &mut *self.lock();
         match state.writers.evicted(id) {
@@ -191,11 +192,11 @@ impl Order {
         }
     }
 
-    /// Notes that a writer has closed its connection, and all that it wrote was recorded.
+    /// Records that a writer has closed its connection after all its ops were recorded.
     ///
     /// # Errors
     ///
-    /// If it had been refused by then.
+    /// If the writer was refused before.
     pub(super) fn close(&self, id: &WriterId) -> Result<(), Stop> {
         let state = &mut *self.lock();
         if let Some(why) = state.writers.evicted(id) {
@@ -214,14 +215,14 @@ impl Order {
         let _ = self.lock().sender.send(Arrival::Ended);
     }
 
-    /// Ends it because no writer can be received any more.
+    /// Ends the history because no more writers can be accepted.
     pub(super) fn fail(&self, error: io::Error) {
         let _ = self.lock().sender.send(Arrival::Failed(error));
     }
 }
 
 impl Writers {
-    /// Why this one was refused when another came, if it was.
+    /// The reason why this writer was refused when another one came, if it was.
     fn evicted(&self, id: &WriterId) -> Option<String> {
         match self {
             Writers::Several(Some((number, why))) if *number == id.number => Some(why.clone()),
@@ -231,7 +232,7 @@ impl Writers {
 }
 
 impl State {
-    /// Lets a writer have its ops recorded, and sees to it that a first one that does not wait is alone.
+    /// Admits a writer. If it is the second one, refuses a first one that does not wait.
     fn admit(&mut self, id: &Arc<WriterId>, stream: &Arc<Stream>) -> Result<(), Stop> {
         let first = match &self.writers {
             Writers::Nobody => {

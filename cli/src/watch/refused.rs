@@ -1,26 +1,26 @@
-//! What was omitted from a history because of its writers, and what the verdict is worth without it.
+//! Ops that were refused because of their writers, and their effect on the verdict.
 
 use history_core::{NextStep, Report, Verdict};
 
-/// Refusals that the report names; the others are counted.
+/// The maximum number of refusals that the report names; the others are counted.
 const NAMED_MAX: usize = 4;
 
-/// What may be wrong with what was recorded.
+/// The possible errors in the recorded history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Doubt {
-    /// Nothing: each op that took effect was recorded before it did.
+    /// None: each op that took effect was recorded before it did.
     #[default]
     None,
-    /// From here on, ops may take effect that are not recorded.
+    /// From here on, operations may take effect that are not recorded.
     FromHere,
-    /// Ops may have taken effect before they were recorded, and others without.
+    /// Operations may have taken effect before they were recorded, or without being recorded.
     FromTheBeginning,
 }
 
-/// A writer, or a message, that the history continues without.
+/// A refused writer or message, without which the history continues.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// As the subject of a sentence.
+    /// The subject of a sentence.
     pub(super) who: String,
     pub(super) why: String,
     pub(super) doubt: Doubt,
@@ -32,7 +32,7 @@ impl Refusal {
     }
 }
 
-/// All that was refused so far.
+/// All refusals so far.
 #[derive(Debug, Default)]
 pub(super) struct Refused {
     count: usize,
@@ -53,8 +53,8 @@ impl Refused {
         self.doubt
     }
 
-    /// Makes a report say no more than is known: never that all is valid, and that something is not only if it
-    /// `was_certain` before there was doubt, or if there is none.
+    /// Removes from a report what is not certain: the history is never valid, and it is invalid only if that
+    /// `was_certain` before there was doubt, or if there is no doubt.
     pub(super) fn qualify(&self, report: &mut Report, was_certain: bool) {
         if self.count == 0 {
             return;
@@ -81,7 +81,7 @@ impl Refused {
     }
 }
 
-/// Takes back what a report, and those that it consists of, cannot say.
+/// Removes the uncertain statements of a report and of its members.
 pub(super) fn lower(report: &mut Report, invalid_stands: bool) {
     let verdicts = std::iter::once(&mut report.verdict).chain(report.keys.iter_mut().map(|key| &mut key.verdict));
     verdicts.filter(|verdict| **verdict != Verdict::Invalid || !invalid_stands).for_each(|v| *v = Verdict::Unknown);

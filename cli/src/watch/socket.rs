@@ -1,4 +1,4 @@
-//! Sockets that are listened on, and the files that some of them have.
+//! Sockets on which this program listens, and their files.
 
 #[cfg(unix)]
 pub(super) mod datagram;
@@ -14,14 +14,14 @@ use std::path::Path;
 use std::path::PathBuf;
 use stream::Stream;
 
-/// A socket that writers connect to.
+/// A socket to which writers connect.
 pub(super) enum Listener {
     Tcp(TcpListener),
     #[cfg(unix)]
     Unix(UnixListener, PathBuf),
 }
 
-/// Removes a socket's file when no process listens any more, unless another file has its path by then.
+/// Removes a socket's file when no process listens on it any more, unless another file has its path by then.
 pub(super) struct Unlink {
     path: PathBuf,
     #[cfg(unix)]
@@ -30,7 +30,7 @@ pub(super) struct Unlink {
 
 #[cfg(unix)]
 impl Unlink {
-    /// For a socket that was just bound.
+    /// Creates it for a socket that was just bound.
     fn new(path: &Path) -> Unlink {
         Unlink { path: path.to_owned(), id: id(path) }
     }
@@ -45,7 +45,7 @@ impl Drop for Unlink {
     }
 }
 
-/// Which file has a path.
+/// The identity of the file at a path.
 #[cfg(unix)]
 fn id(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -55,7 +55,7 @@ fn id(path: &Path) -> Option<(u64, u64)> {
 impl Listener {
     /// Begins to listen.
     pub(super) fn bind(address: &Address) -> io::Result<Listener> {
-        // Where it can be waited for in another way, no thread is to be stuck in `accept`.
+        // If the system supports polling, `accept` must not block, so that no thread waits in it forever.
         match address {
             Address::Tcp(address) => {
                 let listener = TcpListener::bind(address)?;
@@ -74,7 +74,7 @@ impl Listener {
         }
     }
 
-    /// Where it listens, as writers need to know it.
+    /// The address in the form that writers need.
     pub(super) fn name(&self) -> String {
         match self {
             Listener::Tcp(listener) => {
@@ -85,7 +85,7 @@ impl Listener {
         }
     }
 
-    /// What is to be kept as long as anyone listens.
+    /// The object that must be kept as long as any thread listens.
     pub(super) fn unlink(&self) -> Option<Unlink> {
         match self {
             Listener::Tcp(_) => None,
@@ -94,7 +94,7 @@ impl Listener {
         }
     }
 
-    /// Lets in one who has connected.
+    /// Accepts a connection.
     pub(super) fn accept(&self) -> io::Result<Stream> {
         match self {
             Listener::Tcp(listener) => Stream::tcp(listener.accept()?.0),
@@ -103,7 +103,7 @@ impl Listener {
         }
     }
 
-    /// Waits until someone wants to be let in, or just looks. Whether there is someone.
+    /// Waits until there is a connection to accept, for the given time at most. Returns whether there is one.
     #[cfg(unix)]
     pub(super) fn poll(&self, within: Option<&rustix::event::Timespec>) -> io::Result<bool> {
         use rustix::event::{PollFd, PollFlags, poll};
@@ -114,7 +114,7 @@ impl Listener {
         Ok(poll(&mut [socket], within)? > 0)
     }
 
-    /// Whether someone has connected who was not yet let in. Not every system supports this.
+    /// Whether there is a connection that was not accepted yet. Not every system supports this.
     pub(super) fn has_callers(&self) -> bool {
         #[cfg(unix)]
         return self.poll(Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap_or(false);
@@ -123,7 +123,7 @@ impl Listener {
     }
 }
 
-/// Makes a socket with a path, in the place of one on which no process listens any more.
+/// Binds a socket to a path, and replaces a socket there on which no process listens any more.
 #[cfg(unix)]
 pub(super) fn bind_path<T>(
     path: &Path,
@@ -131,7 +131,7 @@ pub(super) fn bind_path<T>(
     connect: fn(&Path) -> io::Result<()>,
 ) -> io::Result<T> {
     bind(path).or_else(|error| {
-        // A socket on which no process listens was left by a process that could not remove it.
+        // A socket on which no process listens remains if its process could not remove it.
         let kind = std::fs::symlink_metadata(path).map(|found| found.file_type());
         let is_socket = kind.is_ok_and(|kind| std::os::unix::fs::FileTypeExt::is_socket(&kind));
         if error.kind() == io::ErrorKind::AddrInUse && !is_socket {

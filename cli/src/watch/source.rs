@@ -1,4 +1,4 @@
-//! Where a watched history comes from, and what ends it.
+//! The source of a watched history, and how the history ends.
 
 use super::address::Address;
 use super::feed::Feed;
@@ -18,14 +18,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Where the history comes from.
+/// The source of the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Stdin,
     File(PathBuf),
     Listen {
         address: Address,
-        /// Whether the history ends when the last writer is gone.
+        /// Whether the history ends when the last writer disconnects.
         until_closed: bool,
     },
 }
@@ -33,24 +33,24 @@ pub(crate) enum Source {
 /// A source that is ready to be read.
 pub(super) struct Opened {
     pub(super) feed: Feed,
-    /// What it is called, where it could not be known before.
+    /// The name of the source, if it was not known before.
     pub(super) name: Option<String>,
     /// Ends a history that does not end by itself.
     pub(super) end: Box<dyn Fn() + Send>,
-    /// Lets threads bring what there is.
+    /// Starts the threads that bring data.
     pub(super) begin: Box<dyn FnOnce()>,
-    /// To be kept until all was read.
+    /// Must be kept until everything was read.
     pub(super) unlink: Option<Unlink>,
 }
 
-/// Opens a source; nothing is brought before it [begins](Opened::begin).
+/// Opens a source. No data is brought before it [begins](Opened::begin).
 pub(super) fn open(source: &Source, read_as: &ReadAs) -> Result<Opened, String> {
     match source {
         Source::Stdin => Ok(stream(read_as, || Ok(std::io::stdin()))),
         Source::File(path) if path.is_dir() => Err(format!("{} is a directory; pass a file in it", path.display())),
         Source::File(path) if is_stream(path) => {
             let path = path.clone();
-            // A pipe opens when someone else opens it to write.
+            // Opening a pipe blocks until another process opens it for writing.
             Ok(stream(read_as, || File::open(path)))
         }
         Source::File(path) => Ok(file(path, read_as, Arc::default())),
@@ -74,7 +74,7 @@ pub(super) fn open(source: &Source, read_as: &ReadAs) -> Result<Opened, String> 
             let (said, order) = (name.clone(), Order::new(sender.clone(), read_as.merge()));
             let read_as = read_as.clone();
             let begin = Box::new(move || {
-                // Whoever starts the writers needs to know, above all where any free port would do.
+                // The program that starts the writers needs the address, above all if any free port was requested.
                 diagnose::note(&format!("listening on {said}"));
                 thread::spawn(move || listen::run(listener, order, &read_as, until_closed));
             });
@@ -90,12 +90,12 @@ fn cannot_listen(source: &Source, error: &std::io::Error) -> String {
     }
 }
 
-/// Whether there is something that can be read only once.
+/// Whether a path can be read only once.
 fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_file())
 }
 
-/// What comes from a pipe, and ends where that does.
+/// The data of a pipe, which ends when the pipe ends.
 fn stream<S: Read>(read_as: &ReadAs, open: impl FnOnce() -> std::io::Result<S> + Send + 'static) -> Opened {
     let (sender, inbox) = inbox();
     let end = cut(sender.clone());
@@ -105,10 +105,10 @@ fn stream<S: Read>(read_as: &ReadAs, open: impl FnOnce() -> std::io::Result<S> +
     Opened { feed: Feed::stream(inbox, read_as), name: None, end, begin, unlink: None }
 }
 
-/// What is in a file, now and later; behind what was read of it before, if it was opened before.
+/// The current and later text of a file, after the part that was read before, if it was opened before.
 pub(super) fn file(path: &Path, read_as: &ReadAs, shared: Arc<Shared>) -> Opened {
     let ((sender, inbox), is_over, path) = (inbox(), Arc::new(AtomicBool::new(false)), path.to_owned());
-    // Who follows the file has yet to look what is in it by now.
+    // The thread that follows the file must first read the text that is in it by now.
     let over = Arc::clone(&is_over);
     let feed = Feed::followed(inbox, read_as, Arc::clone(&shared));
     let end = Box::new(move || over.store(true, Ordering::SeqCst));
@@ -121,7 +121,8 @@ pub(super) fn file(path: &Path, read_as: &ReadAs, shared: Arc<Shared>) -> Opened
     Opened { feed, name: None, end, begin, unlink: None }
 }
 
-/// Cuts the history after what has been brought by then. That may have to wait; another signal must not.
+/// Cuts the history after the data that was brought so far. This may have to wait, so it runs on a separate thread:
+/// another signal must be handled at once.
 fn cut<T: Send + 'static>(sender: Sender<T>) -> Box<dyn Fn() + Send> {
     Box::new(move || {
         let sender = sender.clone();

@@ -1,4 +1,4 @@
-//! The line on a terminal that says how far a watch has come.
+//! The line on a terminal that shows the progress of a watch.
 
 use history_core::cast::Cast as _;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -8,27 +8,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between two lines.
+/// The time between two updates.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// What the line shows; it is nowhere but on a terminal.
+/// The status line, which appears only on a terminal.
 pub(super) struct Status {
     bar: ProgressBar,
     figures: Arc<Figures>,
 }
 
-/// What is known at the moment.
+/// The current values.
 #[derive(Default)]
 struct Figures {
     ops: AtomicU64,
     in_flight: AtomicU64,
-    /// One more than there are; 0 if the checker holds none.
+    /// The number of configurations plus one; 0 if the checker has none.
     configurations: AtomicU64,
 }
 
 impl Status {
     pub(super) fn begin() -> Status {
-        // Draws to standard error, and nothing if that is not a terminal.
+        // Draws to standard error, or nothing if that is not a terminal.
         let bar = ProgressBar::new_spinner();
         bar.set_style(
             ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
@@ -47,7 +47,7 @@ impl Status {
         self.figures.configurations.store(configurations.map_or(0, |count| count + 1), Ordering::Relaxed);
     }
 
-    /// Does something else to the terminal meanwhile.
+    /// Runs `what` while the line is hidden.
     pub(super) fn suspended<T>(&self, what: impl FnOnce() -> T) -> T {
         self.bar.suspend(what)
     }
@@ -72,7 +72,7 @@ fn refresh(bar: &ProgressBar, figures: &Figures) {
     }
 }
 
-/// So many a second.
+/// The number per second.
 fn rate(count: u64, time: Duration) -> u64 {
     let milliseconds = time.as_millis().max(1);
     (u128::from(count) * 1000 / milliseconds).try_into().unwrap_or(u64::MAX)
@@ -89,7 +89,7 @@ fn line(ops: u64, rate: u64, in_flight: u64, configurations: Option<u64>, bytes:
     line
 }
 
-/// Bytes of memory that this process has, where the system says so in a file.
+/// The memory of this process in bytes, if the system reports it in a file.
 fn memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

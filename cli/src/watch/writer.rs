@@ -1,4 +1,4 @@
-//! What one writer writes: lines, each of them an op, of which the invocations are acknowledged.
+//! Reads one writer: each line is an op, and invocations are acknowledged.
 
 use super::inbox::ARRIVAL_BYTES;
 use super::order::{Order, ProcessId, Stop, WriterId};
@@ -10,7 +10,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes of lines that have not ended yet, of all writers.
+/// The number of bytes in incomplete lines of all writers.
 pub(super) struct Unfinished {
     bytes: AtomicUsize,
     line_bytes_max: usize,
@@ -24,7 +24,7 @@ impl Default for Unfinished {
 }
 
 impl Unfinished {
-    /// Holds so many bytes where `held` were before. What few bytes every writer may have are not counted.
+    /// Replaces a writer's count `held` by `bytes`. A small number of bytes per writer is not counted.
     fn hold(&self, held: &mut usize, bytes: usize) -> Result<(), String> {
         let bytes = if bytes > ARRIVAL_BYTES { bytes } else { 0 };
         self.bytes.fetch_sub(*held, Ordering::SeqCst);
@@ -44,7 +44,7 @@ impl Unfinished {
     }
 }
 
-/// Records what a writer writes until its end, and sends it the reason if it is refused.
+/// Records the ops of a writer until it disconnects, and sends it the reason if it is refused.
 pub(super) fn serve(stream: &Arc<Stream>, id: Arc<WriterId>, order: &Order, unfinished: &Unfinished, read_as: &ReadAs) {
     let mut writer = Writer {
         stream,
@@ -68,7 +68,7 @@ pub(super) fn serve(stream: &Arc<Stream>, id: Arc<WriterId>, order: &Order, unfi
     stream.close();
 }
 
-/// Sends a writer the reason why its ops are not read, if this is possible without waiting.
+/// The message with the reason why a writer's ops are not read.
 pub(super) fn refusal(why: &str) -> Vec<u8> {
     format!("{{\"refused\":{}}}\n", serde_json::Value::from(why)).into_bytes()
 }
@@ -78,17 +78,17 @@ struct Writer<'w> {
     id: Arc<WriterId>,
     order: &'w Order,
     unfinished: &'w Unfinished,
-    /// Bytes of `text` that are counted in `unfinished`.
+    /// The number of bytes of `text` that are counted in `unfinished`.
     held: usize,
     lines: Lines,
-    /// The beginning of a line that has not ended.
+    /// The beginning of a line that is incomplete.
     text: Vec<u8>,
-    /// What is still to be acknowledged: who waits for it, and how many bytes of `ack_text` are left of it.
+    /// Pending acknowledgements: the process that waits for each, and how many bytes of `ack_text` are left of it.
     acks: VecDeque<(Option<ProcessId>, usize)>,
     ack_text: Vec<u8>,
-    /// Those in `acks`.
+    /// The processes in `acks`.
     waiting: HashSet<ProcessId>,
-    /// Those that completed an operation while they stood in `waiting`: they get no more acknowledgements.
+    /// Processes that completed an operation while they were in `waiting`: they get no more acknowledgements.
     unwaiting: HashSet<ProcessId>,
     first_unwaiting: Option<ProcessId>,
 }
@@ -102,11 +102,11 @@ impl Writer<'_> {
                 Ok(count) => self.take(&bytes[..count])?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    // All that it has written was read: a completion that comes now comes after its acknowledgement.
+                    // All written data was read: a completion that arrives now comes after its acknowledgement.
                     self.acknowledge();
                     self.stream.wait(!self.acks.is_empty());
                 }
-                // So ends the connection of one that has not read its acknowledgements.
+                // A connection ends like this if the writer has not read its acknowledgements.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
                     if !self.stream.loses_when_reset() {
                         return self.end();
@@ -123,7 +123,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Records the lines that end in some more bytes.
+    /// Records the lines that end in these bytes.
     fn take(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
             self.text.extend_from_slice(bytes);
@@ -155,7 +155,7 @@ impl Writer<'_> {
         held.map_err(|why| self.order.refuse(&self.id, why))
     }
 
-    /// Records the ops that were read, and remembers what is to be acknowledged.
+    /// Records the ops that were read, and adds their acknowledgements.
     fn record(&mut self) -> Result<(), Stop> {
         let batch = self.lines.take();
         if batch.is_empty() {
@@ -185,14 +185,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes as many acknowledgements as can be written without waiting.
+    /// Writes as many acknowledgements as possible without waiting.
     fn acknowledge(&mut self) {
         let mut written = 0;
         while written < self.ack_text.len() {
             match self.stream.write(&self.ack_text[written..]) {
                 Ok(count) => written += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // It does not read; or it is gone, which reading shows.
+                // The writer does not read, or has disconnected, which reading shows.
                 Err(_) => break,
             }
         }
@@ -210,7 +210,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What there is at the end. The last line may lack its end.
+    /// Processes the last line, which may lack its newline.
     fn end(&mut self) -> Result<(), Stop> {
         let line = std::mem::take(&mut self.text);
         let read = self.lines.read(&line);

@@ -1,9 +1,9 @@
-//! Which histories a directory represents.
+//! Tests of the histories that a directory represents.
 
 use super::*;
 use std::fs::{create_dir_all, write};
 
-/// Makes files, and the directories that they are in.
+/// Creates files, and the directories that contain them.
 fn made(files: &[&str]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for file in files {
@@ -14,7 +14,7 @@ fn made(files: &[&str]) -> tempfile::TempDir {
     dir
 }
 
-/// The paths within the directory, and why they are none if that is known.
+/// The paths found within the directory, with the error of each, if it is known.
 fn found(dir: &Path) -> Vec<(String, Option<String>)> {
     let told = |input: &Input| {
         let path = Path::new(input.path()).strip_prefix(dir).unwrap().to_str().unwrap().to_owned();
@@ -23,7 +23,7 @@ fn found(dir: &Path) -> Vec<(String, Option<String>)> {
     expand(dir.as_os_str()).iter().map(told).collect()
 }
 
-/// The paths of histories, where there is nothing else.
+/// The paths of the histories found; panics if there is an error.
 fn paths(dir: &Path) -> Vec<String> {
     let path = |(path, trouble): (String, Option<String>)| {
         assert_eq!(trouble, None, "{path}");
@@ -65,7 +65,7 @@ fn files_count_by_name() {
 
 #[test]
 fn the_order_is_that_of_the_bytes_of_paths() {
-    // A directory's own order would put a/b.edn after a.edn.
+    // Sorting by directory would put a/b.edn after a.edn.
     let dir = made(&["a/b.edn", "a.edn", "a-b.edn", "B.edn", "ä.edn", "a/c/d.edn", "z.edn"]);
     assert_eq!(paths(dir.path()), ["B.edn", "a-b.edn", "a.edn", "a/b.edn", "a/c/d.edn", "z.edn", "ä.edn"]);
 }

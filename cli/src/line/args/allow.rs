@@ -1,24 +1,25 @@
-//! `--allow`: an option of checkers, which takes known anomalies as well.
+//! `--allow`: an option of checkers, which accepts names of known anomalies as well.
 //!
-//! A checker takes what is then no violation, and says so in its verdict. The rest is known: the verdict stays, and
-//! only the exit code changes.
+//! A checker takes the names that it can allow: these are no violations, and its verdict says so. The other names are
+//! known anomalies: they change only the exit code, not the verdict.
 
 use clap::ArgMatches;
 use history_core::{Checker, Options};
 
-/// The option of checkers.
+/// The name of the checkers' option.
 pub(crate) const ALLOW: &str = "allow";
 
-/// The option with known anomalies.
+/// The name of the option for known anomalies.
 pub(crate) const ALLOW_ANOMALIES: &str = "allow-anomalies";
 
-/// Whether known anomalies can be named here: not where a violation ends the run. The option has a default, so it is
-/// there if the command has it. What no command has is an error only in builds with debug assertions.
+/// Whether this command accepts known anomalies; a command that ends at a violation does not. The option has a default,
+/// so it has a value if the command has the option. The lookup of an unknown option fails only in builds with debug
+/// assertions.
 pub(crate) fn may_be_known(matches: &ArgMatches) -> bool {
     matches.try_contains_id(ALLOW_ANOMALIES).unwrap_or(false)
 }
 
-/// Of the names given to [`ALLOW`], those that the checker takes itself.
+/// The names given to [`ALLOW`] that the checker takes itself.
 pub(crate) fn taken_by<'n>(checker: &dyn Checker, allowed: &'n str) -> Vec<&'n str> {
     let has_option = checker.options().iter().any(|spec| spec.name == ALLOW);
     let takes = |name: &&str| {
@@ -29,7 +30,7 @@ pub(crate) fn taken_by<'n>(checker: &dyn Checker, allowed: &'n str) -> Vec<&'n s
     names(allowed).filter(|name| has_option && takes(name)).collect()
 }
 
-/// The names of a list with commas.
+/// The names in a comma-separated list.
 pub(crate) fn names(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').map(str::trim).filter(|name| !name.is_empty())
 }

@@ -1,4 +1,4 @@
-//! `--annotations`: lines of JSON that the user's own harness wrote, to be drawn beside the ops.
+//! `--annotations`: lines of JSON from the user's own harness, which are drawn beside the ops.
 
 use crate::line::usage::UsageError;
 use clap::ArgMatches;
@@ -6,17 +6,17 @@ use histcheck_draw::bands::{Annotation, Annotations};
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 
-/// Annotations in a file, and lanes, at most.
+/// The maximum number of annotations in a file, and of lanes.
 const ANNOTATIONS_MAX: usize = 10_000;
 const LANES_MAX: usize = 20;
-/// The lane of what names none.
+/// The lane of an annotation without a lane.
 const LANE: &str = "annotations";
 
-/// The annotations that were asked for.
+/// The annotations that the command line requests.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, a line of it is something else, or there are several histories.
+/// If the file cannot be read, contains an invalid line, or there are several histories.
 pub(super) fn given(
     matches: &ArgMatches,
     has_pictures: bool,
@@ -40,7 +40,7 @@ pub(super) fn given(
     parse(&text).map(Annotations::new).map_err(|why| UsageError::new(format!("{name}, {why}")).tip(example))
 }
 
-/// Reads annotations. Empty lines and fields of other names are passed over.
+/// Parses annotations. Skips empty lines and unknown fields.
 fn parse(lines: &str) -> Result<Vec<Annotation>, String> {
     let mut all: Vec<Annotation> = Vec::new();
     let mut lanes: Vec<String> = Vec::new();

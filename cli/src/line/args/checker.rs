@@ -1,4 +1,4 @@
-//! Which checker was meant, and with which options.
+//! Determines the checker and its options from the command line.
 
 use super::allow;
 use crate::line::usage::{COMMAND_LINE, UsageError};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The checker that was named, or those that were; and whether any is a plugin's.
+/// The named checker, or the composition of several; and whether any of them is from a plugin.
 pub(super) fn checker<'c>(
     matches: &ArgMatches,
     checkers: &'c Registry,
@@ -24,7 +24,7 @@ pub(super) fn checker<'c>(
         named.push(Box::new(found.checker));
     }
     if named.len() == 1 {
-        // One alone answers for itself.
+        // A single checker is used without a composition.
         return named.pop().map(|checker| (checker, is_plugin)).ok_or_else(|| no_model(matches));
     }
     let composed = Compose::new(named).map_err(|error| match &error {
@@ -34,14 +34,14 @@ pub(super) fn checker<'c>(
     Ok((Box::new(composed), is_plugin))
 }
 
-/// What the checkers that were named say of themselves.
+/// The summaries of the named checkers.
 pub(super) fn summaries(matches: &ArgMatches, checkers: &Registry) -> BTreeMap<String, String> {
     let models = matches.get_many::<String>("model").into_iter().flatten();
     let found = models.filter_map(|model| checkers.find(model).ok());
     found.map(|found| (found.checker.name().to_owned(), found.checker.summary().to_owned())).collect()
 }
 
-/// What the user should read who gave no model: perhaps a command was meant.
+/// The error for a missing `-m`. If the first argument resembles a command, suggests that command.
 fn no_model(matches: &ArgMatches) -> UsageError {
     let files: Vec<&OsString> = matches.get_many("files").into_iter().flatten().collect();
     let wrong = UsageError::missing("missing -m: the checkers to run");
@@ -55,7 +55,7 @@ fn no_model(matches: &ArgMatches) -> UsageError {
         return wrong.tip(format!("did you mean the command `histcheck {command}`?"));
     }
     let file = files.first().map_or("history.edn".into(), |file| file.to_string_lossy());
-    // It has a default, so it is there if the command has it.
+    // The option has a default, so it has a value if the command has it.
     let is_report = matches.try_contains_id("max-report-bytes").unwrap_or(false);
     let directory = if is_report { " -d report" } else { "" };
     wrong.tip(format!(
@@ -64,7 +64,7 @@ fn no_model(matches: &ArgMatches) -> UsageError {
     ))
 }
 
-/// The name most like the one given, if any is like it.
+/// The name most similar to the given one, if any is similar.
 fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     const ALIKE: f64 = 0.8;
     names
@@ -74,7 +74,7 @@ fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n 
         .map(|(_, name)| name)
 }
 
-/// The options given that the checker takes, and warnings about those that it does not.
+/// The given options that the checker takes, and warnings about those that it does not take.
 pub(super) fn options(
     matches: &ArgMatches,
     checker: &dyn Checker,
@@ -87,12 +87,12 @@ pub(super) fn options(
     let of_elle_cli = compat::KNOWN.iter().map(|known| (known.name, known.kind));
     for (name, kind) in of_checkers.chain(of_elle_cli.filter(|(name, _)| takers(name).is_empty())) {
         let Some(mut value) = given(matches, name, kind)? else { continue };
-        // Here scripts may put the exception after the rule, and elsewhere names add up: nobody should have to guess.
+        // Some tools use the last value, and others combine all values, so the warning states which rule applies.
         if kind == OptionKind::Names && matches.get_many::<String>(name).is_some_and(|given| given.len() > 1) {
             warnings.push(format!("--{name} is given more than once; the last value is used: {value}"));
         }
         if name == allow::ALLOW && allow::may_be_known(matches) {
-            // The others are known anomalies.
+            // The other names are known anomalies.
             value = allow::taken_by(checker, &value).join(",");
             if value.is_empty() {
                 continue;
@@ -102,7 +102,7 @@ pub(super) fn options(
         if checker.options().iter().any(|spec| spec.name == name) {
             options.set(name, value);
         } else if grammar::PASSED_ON.contains(&name) {
-            // The command line has a use for it nevertheless.
+            // The command line itself uses the option.
         } else if let Some(known) = compat::find(name) {
             warnings.push(format!("--{name} has no effect on {}: {}", checker.name(), known.why_not));
         } else {
@@ -113,7 +113,7 @@ pub(super) fn options(
     Ok((options, warnings))
 }
 
-/// The text of an option's value, if it was given.
+/// The text of an option's value, if the option was given.
 fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Result<Option<String>, UsageError> {
     Ok(match (name, kind) {
         ("directory", _) => {
@@ -121,7 +121,7 @@ fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Result<Option<St
             directory.map(|directory| directory.to_string_lossy().into_owned())
         }
         (_, OptionKind::Flag) => matches.get_flag(name).then(|| "true".to_owned()),
-        // The command line takes these with units.
+        // The command line accepts these values with units.
         (grammar::MAX_PLOT_BYTES | grammar::MAX_TIMELINE_BYTES, _) => matches.get_one::<u64>(name).map(u64::to_string),
         (_, OptionKind::Integer) => matches.get_one::<i64>(name).map(i64::to_string),
         (_, OptionKind::Names) => matches.get_many::<String>(name).and_then(|mut given| given.next_back().cloned()),

@@ -1,4 +1,4 @@
-//! `--checkpoint`: where a watch keeps its state, and how often.
+//! `--checkpoint`: the file in which a watch keeps its state, and how often it is written.
 
 use crate::line::usage::UsageError;
 use crate::watch::{Checkpoints, Source};
@@ -6,10 +6,10 @@ use clap::ArgMatches;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// A checkpoint is written to this file, which then gets its name.
+/// The error if the checkpoint's temporary file is the history.
 const NEW: &str = "the checkpoint's temporary file, FILE.new, would overwrite the history itself";
 
-/// What is kept of a watch, if anything is.
+/// The checkpoints of a watch, if requested.
 ///
 /// # Errors
 ///
@@ -29,14 +29,14 @@ pub(super) fn given(matches: &ArgMatches, source: &Source) -> Result<Option<Chec
     Ok(Some(Checkpoints { path, every, bytes_max }))
 }
 
-/// Whether a file that is written at a path takes the place of the history, which need not exist yet, or of the one
-/// that it is a link to.
+/// Whether writing a file at this path would replace the history, which need not exist yet, or the target of a link to
+/// it.
 fn is_written_over(history: &Path, written: &Path) -> bool {
     let written = place(written);
     place(history) == written || history.canonicalize().is_ok_and(|history| history == written)
 }
 
-/// A path without links and `..`, but for the last name: writing replaces a link itself.
+/// A path without links and `..`, except for its last name: writing replaces a link itself.
 fn place(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     match (absolute.parent().map(Path::canonicalize), absolute.file_name()) {

@@ -1,4 +1,4 @@
-//! The histories that a command line names, and how their text is read.
+//! The histories of a command line, and how their text is read.
 
 use super::format;
 use crate::judge::child_job::ChildJob;
@@ -32,7 +32,7 @@ pub(super) fn inputs_of(matches: &ArgMatches, files: &[&OsString]) -> Result<Vec
     Ok(files.iter().flat_map(|file| expand(file)).map(|input| input.read_as(read_as.clone())).collect())
 }
 
-/// A value that stands behind its option with a blank is taken for a file.
+/// Rejects a value that follows its option after a space, and would be treated as a file.
 pub(super) fn is_no_option_value(matches: &ArgMatches, files: &[&OsString]) -> Result<(), UsageError> {
     let has = |name: &str| matches.try_contains_id(name).unwrap_or(false);
     let is_when = |text: &str| has("keyed") && ["yes", "no", "auto"].contains(&text);

@@ -1,4 +1,4 @@
-//! The command line of `histcheck live`: what it comes to.
+//! Converts the command line of `histcheck live` into a task.
 
 use super::{check, output};
 use crate::job::{Check, OutputFormat, PageOptions};
@@ -17,22 +17,22 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What was asked for.
+/// The task of the command.
 pub(crate) enum Asked<'c> {
     /// A run.
     Run(Box<Live<'c>>),
     /// A list of the stores.
     Stores(OutputFormat),
-    /// Work for a run on another machine.
+    /// Serve a part of a run on another machine.
     Worker(Worker),
 }
 
-/// The words of the command line that the user means: those of the run to be replayed before the user's own, and the
-/// checker of the workload if none was named.
+/// The complete words of a command line: for `--replay`, the words of the earlier run come before the user's own; the
+/// checker of the workload is added if none was named.
 ///
 /// # Errors
 ///
-/// If there is nothing to be replayed in the directory.
+/// If the directory contains no run to replay.
 pub(crate) fn whole(words: Vec<OsString>, matches: &ArgMatches) -> Result<Option<Vec<OsString>>, UsageError> {
     if matches.subcommand().is_some() {
         return Ok(None);
@@ -51,7 +51,7 @@ pub(crate) fn whole(words: Vec<OsString>, matches: &ArgMatches) -> Result<Option
     Ok(Some([words, vec!["-m".into(), name.into()]].concat()))
 }
 
-/// Understands the command line.
+/// Parses the command line.
 ///
 /// # Errors
 ///
@@ -117,10 +117,10 @@ pub(crate) fn parse<'c>(
     })))
 }
 
-/// The smallest part of an invalid history, and how many parts are tried for it.
+/// The file with the smallest part of an invalid history.
 const MINIMAL: &str = "minimal.jsonl";
 const CHECKS_MAX: u64 = 2000;
-/// Minutes of a run.
+/// The default duration of a run in minutes.
 const MINUTES: f64 = 2.0;
 
 fn is(matches: &ArgMatches, name: &str, value: &str) -> bool {
@@ -140,7 +140,7 @@ fn kind(matches: &ArgMatches) -> Result<&'static Kind, UsageError> {
     }
 }
 
-/// The workload that was named, or that of the checker, or the store's first one.
+/// The named workload, or the one of the checker, or the first one of the store.
 fn workload(matches: &ArgMatches, kind: &Kind) -> Result<&'static Workload, UsageError> {
     let named = matches.get_one::<String>("workload").map(String::as_str);
     let checkers: Vec<&String> = matches.get_many("model").into_iter().flatten().collect();
@@ -167,7 +167,7 @@ fn nodes(matches: &ArgMatches) -> Nodes {
     }
 }
 
-/// What is around the nodes.
+/// The environment of the nodes.
 fn around(matches: &ArgMatches, kind: &Kind, nodes: &Nodes) -> Result<Around, UsageError> {
     let ssh = matches.get_one::<String>("ssh");
     if kind.place(&[]) != Place::World && (ssh.is_some() || matches.contains_id("world")) {
@@ -205,7 +205,7 @@ fn worker(matches: &ArgMatches) -> Result<Worker, UsageError> {
     Ok(Worker::Clients { address, command: words.join(" ") })
 }
 
-/// The options of the store that were given.
+/// The given options of the store.
 fn options(matches: &ArgMatches, kind: &Kind) -> Result<BTreeMap<String, String>, UsageError> {
     let mut given = BTreeMap::new();
     for option in KINDS.iter().flat_map(|kind| kind.options) {
@@ -230,7 +230,7 @@ fn chosen_faults(
     options: &BTreeMap<String, String>,
 ) -> Result<Vec<Fault>, UsageError> {
     let Some(names) = matches.get_many::<String>("faults") else {
-        // A fault that is a command needs the command.
+        // The fault that runs commands needs a command.
         let is_possible = |fault: &Fault| *fault != Fault::Command || !options.is_empty();
         return Ok(kind.default_faults.iter().copied().filter(is_possible).collect());
     };
@@ -260,7 +260,7 @@ fn chosen_faults(
     Ok(faults)
 }
 
-/// How the history of a run is judged: as one that is watched, under the options that the workload asks for.
+/// How the history of a run is checked: as one that is watched, with the options that the workload requires.
 fn live_check<'c>(matches: &ArgMatches, checkers: &'c Registry, workload: &Workload) -> Result<Check<'c>, UsageError> {
     let directory = matches.get_one::<OsString>("directory").map(PathBuf::from);
     let path = directory.as_ref().map_or_else(PathBuf::new, |directory| directory.join("history.jsonl"));
@@ -282,5 +282,5 @@ fn live_check<'c>(matches: &ArgMatches, checkers: &'c Registry, workload: &Workl
     Ok(check)
 }
 
-/// Bytes of the page about a run.
+/// The maximum length of the page about a run, in bytes.
 const LIVE_PAGE_BYTES: usize = 4_000_000;

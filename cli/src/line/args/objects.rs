@@ -1,21 +1,21 @@
-//! Addresses of objects in stores: which histories they stand for.
+//! Addresses in object stores, and the histories that they represent.
 
 use crate::judge::expand::is_named_like_one;
 use crate::line::usage::UsageError;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
-/// What an address stands for: an object, what a pattern matches, or the histories below a directory (it ends in a
-/// slash).
+/// The objects at an address: a single object, all matches of a pattern, or the histories below a directory (the
+/// address ends in a slash).
 ///
 /// # Errors
 ///
-/// If the store cannot be listed, or there is nothing.
+/// If the store cannot be listed, or there are no objects.
 pub(super) fn objects(address: &str) -> Result<Vec<OsString>, UsageError> {
     let special = address.find(['*', '?', '[']);
     let is_one = match special {
         None => !address.ends_with('/'),
-        // A key may have these characters, as the name of a file may.
+        // The key of an object may contain these characters, as may the name of a file.
         Some(_) => histcheck_scale::is_object(address),
     };
     if is_one {
@@ -38,15 +38,14 @@ pub(super) fn objects(address: &str) -> Result<Vec<OsString>, UsageError> {
     }
 }
 
-/// Those that match. A `*` matches no slash, as in a shell.
+/// The names that match. A `*` does not match a slash, as in a shell.
 fn matched(pattern: &glob::Pattern, mut all: Vec<String>) -> Vec<String> {
     let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::new() };
     all.retain(|found| pattern.matches_with(found, options));
     all
 }
 
-/// Those that are named like histories; of a test of Jepsen's (`history.edn` and what else is beside or below it) its
-/// history only.
+/// The names of histories. For a Jepsen test (`history.edn` and the files beside or below it), only its history.
 fn histories(all: Vec<String>) -> Vec<String> {
     let is_history = |name: &str| name.split('.').next() == Some("history") && is_named_like_one(OsStr::new(name));
     let split = |address: &str| address.rsplit_once('/').map(|(at, name)| (at.to_owned(), name.to_owned()));

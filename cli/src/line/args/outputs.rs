@@ -1,4 +1,4 @@
-//! Where verdicts go, and in which formats: `--output FORMAT` and `--output FORMAT=FILE`.
+//! Destinations and formats of verdicts: `--output FORMAT` and `--output FORMAT=FILE`.
 
 use crate::job::{DocumentFormat, OutputFormat, ResultFormat, ResultOutput, ResultPlace};
 use crate::judge::input::Input;
@@ -6,10 +6,10 @@ use crate::line::usage::UsageError;
 use clap::ArgMatches;
 use std::path::PathBuf;
 
-/// Where a job of GitHub's says which file becomes the summary on its page.
+/// The variable in which GitHub passes a job the path of its summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// The outputs that were asked for. If all go to files, lines of text still go to standard output.
+/// The requested outputs. If all go to files, lines of text are also written to standard output.
 pub(super) fn outputs(matches: &ArgMatches, inputs: &[Input]) -> Result<Vec<ResultOutput>, UsageError> {
     let given = matches.try_get_many::<String>("output").ok().flatten().into_iter().flatten();
     let mut outputs: Vec<ResultOutput> = given.map(|text| output_of(text)).collect();
@@ -51,7 +51,7 @@ fn stdout(format: ResultFormat) -> ResultOutput {
     ResultOutput { format, to: ResultPlace::Stdout }
 }
 
-/// What the grammar has accepted.
+/// Parses an output that the grammar has accepted.
 fn output_of(text: &str) -> ResultOutput {
     let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
     let format = match name {

@@ -17,7 +17,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Workers of a process, at most: each sends to each, so a round takes as many parcels as their square.
+/// The maximum number of workers in a process. Each sends to each, so the number of messages in a round grows with
+/// their square.
 const WORKERS_MAX: i64 = 256;
 
 const USAGE: &str = "histcheck scale -m CHECKERS [--keyed] [OPTIONS] FILE...";
@@ -49,7 +50,7 @@ Examples:
   histcheck scale -m cas-register --keyed --hostfile hosts.txt --process 0 history.jsonl
       On the machines in hosts.txt (one `host:port` per line); this machine is the first.";
 
-/// The grammar of the command, with what all commands have that judge histories.
+/// The grammar of the command, with the arguments of all commands that check histories.
 pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
     const KEPT: [&str; 8] = ["files", "model", "format", "keyed", "verbose", "quiet", "color", "output"];
     Command::new("scale")
@@ -59,7 +60,7 @@ pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
         .max_term_width(100)
         .args(own.filter(|arg| KEPT.contains(&arg.get_id().as_str())).map(|arg| match arg.get_id().as_str() {
             "files" => arg.help("History files, directories of histories, or patterns such as 'runs/*.jsonl'"),
-            // The first ops are those of one worker only.
+            // Automatic detection is impossible, because only one worker receives the first ops.
             "keyed" => arg.value_parser(["yes", "no"]).help(
                 "Check each key separately: each op has a value of the form [key value], or a field key [default: no]",
             ),
@@ -114,11 +115,11 @@ fn time(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("TIME").requires("hostfile").value_parser(units::time).help(help)
 }
 
-/// The files and objects that were named, with those that patterns stand for.
+/// The given files and objects, with all matches of patterns.
 ///
 /// # Errors
 ///
-/// If nothing matches a pattern, or it is none; or if a store cannot be listed.
+/// If a pattern is invalid or has no match, or if a store cannot be listed.
 pub(crate) fn matching(files: &[OsString]) -> Result<Vec<OsString>, UsageError> {
     let mut all = Vec::new();
     for file in files {
@@ -134,7 +135,7 @@ pub(crate) fn matching(files: &[OsString]) -> Result<Vec<OsString>, UsageError> 
         };
         let found = glob::glob(pattern).map_err(|error| UsageError::new(format!("{pattern}: {error}")))?;
         let before = all.len();
-        // In alphabetical order, so in the same order on all machines.
+        // The order is alphabetical, so it is the same on all machines.
         for path in found {
             all.push(path.map_err(|error| UsageError::new(error.to_string()))?.into());
         }
@@ -151,7 +152,7 @@ fn objects(address: &str) -> Result<Vec<OsString>, UsageError> {
     Err(UsageError::new(message).tip("build it with --features objects, or copy the history to a file"))
 }
 
-/// Understands the command line.
+/// Parses the command line.
 ///
 /// # Errors
 ///
@@ -220,7 +221,7 @@ fn cluster(path: &OsString, process: usize) -> Result<Cluster, UsageError> {
     Ok(Cluster::new(hosts, process))
 }
 
-/// What all processes have to agree on.
+/// The settings that must be the same in all processes.
 fn facts(check: &Check<'_>, workers: NonZeroUsize) -> Vec<(String, String)> {
     let options: Vec<String> = check.setup.options.iter().map(|(name, value)| format!("--{name}={value}")).collect();
     let how: Vec<String> = check.inputs.first().map(|input| format!("{:?}", input.how())).into_iter().collect();
@@ -237,7 +238,7 @@ fn facts(check: &Check<'_>, workers: NonZeroUsize) -> Vec<(String, String)> {
     ]
 }
 
-/// A history, with what its file looks like.
+/// The name of a history, with the size and the checksum of its file.
 fn content(input: &Input) -> String {
     let name = input.name();
     match Sample::of(input.path()) {

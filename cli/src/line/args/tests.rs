@@ -1,11 +1,11 @@
-//! Options of several checkers on one command line.
+//! Tests of options of several checkers on one command line.
 
 use super::*;
 use crate::line::compat;
 use history_core::{Checker, Options};
 use history_core::{OptionError, OptionKind, OptionSpec, Run};
 
-/// A checker that is asked for nothing but its options.
+/// A checker that only declares options.
 struct Asking(&'static str, &'static [OptionSpec]);
 
 impl Checker for Asking {
@@ -55,7 +55,7 @@ fn checkers() -> Registry {
 
 type Pairs = Vec<(String, String)>;
 
-/// What the checker gets, and the warnings.
+/// The options that the checker receives, and the warnings.
 fn given_to(words: &str) -> Result<(Pairs, Vec<String>), String> {
     let checkers = checkers();
     let words = words.split_whitespace().map(OsString::from);
@@ -79,7 +79,7 @@ fn the_grammar_holds_with_the_real_checkers() {
     grammar::command(&checkers()).debug_assert();
 }
 
-/// Where two checkers take an option of one name they must mean the same kind of thing, or one of them is misread.
+/// If two checkers have an option with the same name, it must have the same kind.
 #[test]
 fn checkers_agree_on_the_kinds_of_options() {
     let checkers = Registry::built_in();

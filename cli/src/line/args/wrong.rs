@@ -1,4 +1,4 @@
-//! Wrong usage, with a hint for what is often meant.
+//! Improves error messages for wrong usage with hints at frequent mistakes.
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
@@ -6,7 +6,7 @@ use histcheck_front::Registry;
 use histcheck_front::options::CONSISTENCY_LEVELS;
 use history_core::Checker;
 
-/// The same error, or one that says what was probably meant. Hints never name what the help hides.
+/// Returns the error with a hint if a frequent mistake is recognized. Hints never name hidden arguments.
 pub(super) fn better(mut error: Error, checkers: &Registry) -> Error {
     let text = |error: &Error, kind: ContextKind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
@@ -38,25 +38,25 @@ pub(super) fn better(mut error: Error, checkers: &Registry) -> Error {
         _ => None,
     };
     if let Some(tip) = tip {
-        // What is like a level among the names of checkers is not what was meant.
+        // The similar names of checkers that clap suggests are wrong for a level.
         error.remove(ContextKind::SuggestedValue);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
 }
 
-/// What is expected where a number is wrong.
+/// The expected value if a number is invalid.
 fn number(error: &Error) -> Option<String> {
     let why = std::error::Error::source(error)?.to_string();
     if why.contains("invalid digit") || why.contains("empty string") {
         return Some("pass a whole number".to_owned());
     }
-    // A range without an end is shown with the greatest number there is.
+    // clap shows a range without an upper limit with the greatest number.
     let least = why.split_once(" is not in ")?.1.strip_suffix(&format!("..{}", u64::MAX))?;
     Some(format!("pass a whole number, {least} or more"))
 }
 
-/// Removes the hint at an argument that the help does not show.
+/// Removes a hint at an argument that the help does not show.
 fn forget_hidden(error: &mut Error, checkers: &Registry) {
     let Some(ContextValue::String(suggested)) = error.get(ContextKind::SuggestedArg) else { return };
     let name = suggested.trim_start_matches('-').split([' ', '=']).next().unwrap_or_default();
@@ -69,7 +69,7 @@ fn forget_hidden(error: &mut Error, checkers: &Registry) {
     }
 }
 
-/// The name of a level that this is, or an alias of.
+/// The canonical name of a level, if the value is its name or alias.
 fn level(value: &str, checkers: &Registry) -> Option<String> {
     let value = value.trim_start_matches(':');
     let is_meant = |name: &str| name.eq_ignore_ascii_case(value);

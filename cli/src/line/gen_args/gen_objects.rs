@@ -1,4 +1,4 @@
-//! The options of `histcheck gen` for objects: registers, locks, queues and their like.
+//! The options of `histcheck gen` for objects: registers, locks, queues and others.
 
 pub(crate) mod logs;
 
@@ -10,7 +10,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use record_simulate::{Object, ObjectBug, Objects};
 
-/// The command for an object, with those options that mean something for it.
+/// The command for an object, with the options that apply to it.
 pub(crate) fn command(object: Object) -> Command {
     let d = Objects::of(object);
     let bugs: Vec<_> = ObjectBug::of(object).map(|bug| (bug.name(), bug.summary())).collect();
@@ -71,7 +71,7 @@ fn keys(d: &Objects) -> Vec<Arg> {
     args
 }
 
-/// What clients ask for.
+/// Options for the operations of clients.
 fn asks(d: &Objects) -> Vec<Arg> {
     let object = d.object;
     let mut args = Vec::new();
@@ -137,7 +137,7 @@ fn asks(d: &Objects) -> Vec<Arg> {
     args
 }
 
-/// What goes wrong.
+/// Options for faults.
 fn mishaps(d: &Objects) -> Vec<Arg> {
     let bugs = ObjectBug::of(d.object).map(ObjectBug::name).collect::<Vec<_>>();
     let mut args = vec![
@@ -164,7 +164,7 @@ fn mishaps(d: &Objects) -> Vec<Arg> {
     args
 }
 
-/// Understands what follows the name of an object.
+/// Parses the words after the name of an object.
 pub(crate) fn parameters(object: Object, matches: &ArgMatches) -> Objects {
     let d = Objects::of(object);
     Objects {
@@ -195,7 +195,7 @@ pub(crate) fn parameters(object: Object, matches: &ArgMatches) -> Objects {
     }
 }
 
-/// The value of an option; none as well if the object has no such option.
+/// The value of an option; `None` if the object does not have the option.
 fn get<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) -> Option<T> {
     matches.try_get_one(name).ok().flatten().cloned()
 }

@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, value_parser};
 use record_simulate::{Format, KeyDistribution};
 use std::path::PathBuf;
 
-/// Lines of two words or more, the second ones below each other.
+/// Formats lines of two parts, with the second parts aligned in a column.
 pub(crate) fn two_columns(lines: &[(&str, &str)]) -> String {
     let width = lines.iter().map(|line| line.0.len()).max().unwrap_or_default();
     let lines: Vec<String> = lines.iter().map(|(left, right)| format!("  {left:width$}  {right}")).collect();
@@ -32,7 +32,7 @@ pub(crate) fn nemesis() -> Arg {
     arg.help("Add a nemesis that partitions the network from time to time")
 }
 
-/// Where the history goes.
+/// The options for the destination of the history.
 pub(crate) fn destination() -> [Arg; 2] {
     [
         Arg::new("format")
@@ -64,6 +64,6 @@ pub(crate) fn share(name: &'static str, default: f64, help: &'static str) -> Arg
 
 fn option(name: &'static str, value_name: &'static str, default: String, help: &'static str) -> Arg {
     let arg = Arg::new(name).long(name).value_name(value_name).help(help);
-    // So that they are distinguished from options, and refused as values.
+    // Negative numbers are accepted here so that clap does not treat them as options; they are rejected as values.
     arg.default_value(default).allow_negative_numbers(true)
 }

@@ -1,9 +1,9 @@
-//! What a plugin says of itself, asked in a process of its own: loading it runs its code, which may never return, or
-//! end the process.
+//! Loads a plugin in a separate process and returns its description: loading runs the plugin's code, which may never
+//! return, or may end the process.
 //!
-//! Every plugin is loaded there first. One that does not come through costs itself and no more. Where histories are
-//! judged in processes of their own (`--timeout`, `--max-memory`), this process never loads it: it knows a plugin's
-//! checkers by what they said there, and has their options looked at there, too.
+//! Every plugin is first loaded there. A plugin that fails affects only that process. If histories are checked in
+//! separate processes (`--timeout`, `--max-memory`), this process never loads the plugin: it uses the descriptions of
+//! its checkers, and has their options verified in a separate process, too.
 
 use crate::judge::child::{self, Ended, Ran};
 use crate::judge::child_job;
@@ -22,11 +22,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// The first word of such a process; after it come the process that asks, whether to trust all, the plugin, and what to
-/// start.
+/// The first word of such a process. The next words are: the id of the parent process, whether to trust all plugins,
+/// the plugin, and the checker to start.
 const WORD: &str = "--only-probe";
 
-/// What such a process answers, in the last line that it writes.
+/// The answer of such a process, in the last line that it writes.
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Checkers(Vec<CheckerForm>),
@@ -35,20 +35,20 @@ enum Answer {
     NotStarted { option: String, message: String },
 }
 
-/// A checker to be started, and the options that it is to take.
+/// A checker to start, and its options.
 #[derive(Serialize, Deserialize)]
 struct Start {
     at: usize,
     options: BTreeMap<String, String>,
 }
 
-/// Why a plugin is not loaded: the rest of a sentence that begins with its path, and details.
+/// The reason why a plugin is not loaded: the rest of a sentence that begins with the plugin's path, and details.
 pub(crate) struct NotLoaded {
     pub(crate) message: String,
     pub(crate) details: Option<String>,
 }
 
-/// Answers if this process was started to answer.
+/// Answers if this process was started as a probe.
 pub(crate) fn serve(words: impl IntoIterator<Item = OsString>) -> Option<Exit> {
     let words: Vec<OsString> = words.into_iter().skip(1).collect();
     let [word, parent, trust, path, rest @ ..] = &words[..] else { return None };
@@ -63,7 +63,7 @@ pub(crate) fn serve(words: impl IntoIterator<Item = OsString>) -> Option<Exit> {
     let answer = answer(Path::new(path), trust, start);
     let written = serde_json::to_string(&answer).map_err(io::Error::other).and_then(|answer| {
         let mut out = io::stdout().lock();
-        // A plugin may have left a line unfinished.
+        // A plugin may have written an incomplete line.
         write!(out, "\n{answer}\n").and_then(|()| out.flush())
     });
     Some(if written.is_ok() { Exit::OK } else { Exit::FAILED })
@@ -87,11 +87,11 @@ fn answer(path: &Path, trust: Trust, start: Option<Start>) -> Answer {
     }
 }
 
-/// Has a plugin loaded elsewhere. Its checkers, none of which can judge here.
+/// Loads a plugin in a separate process. Returns its checkers, which cannot check in this process.
 ///
 /// # Errors
 ///
-/// If it cannot be loaded, or does not let go of the process that loads it.
+/// If the plugin cannot be loaded, or the process that loads it does not end.
 pub(crate) fn ask(path: &Path, trust: Trust, limits: Limits) -> Result<Vec<Box<dyn Checker>>, NotLoaded> {
     let asked = Asked { path: path.to_owned(), trust, limits };
     let forms = match asked.ask(None)? {
@@ -113,7 +113,7 @@ fn no_answer(details: &str) -> NotLoaded {
     NotLoaded { message: message.to_owned(), details: Some(details.to_owned()) }
 }
 
-/// How a plugin is asked.
+/// A plugin to probe, with whom to trust and the limits.
 #[derive(Clone)]
 struct Asked {
     path: PathBuf,
@@ -131,11 +131,11 @@ impl Asked {
         let trust = if self.trust == Trust::All { "all" } else { "own" };
         command.args([WORD, &std::process::id().to_string(), trust]).arg(&self.path).stdin(Stdio::null());
         if let Some(start) = start {
-            // Text and numbers under names are JSON.
+            // Serialization of text and numbers cannot fail.
             command.arg(serde_json::to_string(start).unwrap_or_default());
         }
         let Ran { ended, stdout, stderr } = child::run(command, &self.limits, &Cancel::default()).map_err(failed)?;
-        // What it prints when it is loaded it would have printed here.
+        // Prints the plugin's output from loading, as if it had been loaded here.
         let _ = io::stderr().write_all(&stderr);
         let message = match ended {
             Ended::Time(timeout) => {
@@ -156,7 +156,7 @@ impl Asked {
 /// A checker of a plugin that only other processes load.
 struct ProbedChecker {
     asked: Asked,
-    /// Its position there.
+    /// The position of the checker in the plugin.
     at: usize,
     described: Described,
 }
@@ -178,7 +178,7 @@ impl Checker for ProbedChecker {
         self.described.about.clone()
     }
 
-    /// Whether it takes these options. What else goes wrong goes wrong again where it judges, and is reported there.
+    /// Verifies the options. Any other error occurs again in the process that checks, and is reported there.
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let options = options.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         match self.asked.ask(Some(&Start { at: self.at, options })) {
@@ -188,7 +188,7 @@ impl Checker for ProbedChecker {
     }
 }
 
-/// Stands for a run that only other processes have.
+/// A placeholder for a run that exists only in other processes.
 struct NotHere;
 
 impl NotHere {

@@ -1,28 +1,27 @@
-//! What a part needs, so that leaving other parts out proves nothing that was not so.
+//! Determines which other parts a part needs, so that omitting the rest creates no new anomaly.
 //!
-//! An anomaly in a sub-history may be caused only by what was omitted: a read of a value whose write was removed. So
-//! sub-histories are *closed*: they contain each part together with what it needs. What that is depends on the meaning
-//! of operations.
+//! An anomaly in a sub-history may be caused by the omission itself: for example, a read of a value whose write was
+//! removed. So sub-histories are *closed*: they contain each part together with the parts that it needs. These depend
+//! on the meaning of operations.
 //!
-//! - **Transactions**: a read needs all writes of the version it saw, on its key; of a list, of every element in it.
-//!   Then wr edges are what they were, and so is the order of versions, where it comes from reads. Where the versions
-//!   of registers follow transactions, it comes from the versions that each of these begins and ends with, so of a key
-//!   a transaction keeps all or nothing: without its read, `[r 0 2] [w 0 3]` would begin with 3. And where only
-//!   neighbours are compared (those of a process), a transaction that begins and ends with different versions is not
-//!   left out between others. So every edge of a closed sub-history is one of the whole (or follows from some), and so
-//!   is every cycle.
-//! - **Registers**: a read of v needs the writes of v that it may have seen; not those that ended before another write
-//!   began which ended before the read began, but then one such other. In any order of the whole the write that a read
-//!   saw is so in the sub-history, and no other comes between. So if the whole can be put in order, a closed
-//!   sub-history can.
-//! - **Values**: queues, stacks and sets treat each value apart. What is about a value needs all that changed anything
-//!   about it. Without some values, an order of the rest is as good as before.
-//! - **Sums**: of counters, locks and semaphores each change counts. All of them are kept, but what only reads is not.
-//! - **Reads**: each read is wrong or two reads disagree, independently of the rest. They nevertheless keep the writes
-//!   of the values they returned, so that the origin of these is visible.
+//! - **Transactions**: a read needs all writes of the version that it saw, on its key; a read of a list needs the
+//!   writes of every element. Then wr edges are unchanged, and so is the order of versions, if it comes from reads. If
+//!   the version order of registers follows transactions, it comes from the versions with which each transaction begins
+//!   and ends. From each transaction, all micro-ops on a key are then kept, or none: without its read,
+//!   `[r 0 2] [w 0 3]` would begin with 3. And if only neighbours are compared (those of a process), a transaction that
+//!   begins and ends with different versions is not omitted between others. So every edge of a closed sub-history is an
+//!   edge of the whole (or follows from some), and so is every cycle.
+//! - **Registers**: a read of v needs the writes of v that it may have seen. It does not need those that ended before
+//!   another write began which ended before the read began; instead, it needs one such other write. In any order of the
+//!   whole, the write that a read saw is in the sub-history, and no other write comes between them. So if the whole has
+//!   a valid order, a closed sub-history has one, too.
+//! - **Values**: queues, stacks and sets treat each value separately. An operation on a value needs all operations that
+//!   changed this value. Without some values, an order of the rest is as valid as before.
+//! - **Sums**: for counters, locks and semaphores each change matters. All of them are kept; reads may be omitted.
+//! - **Reads**: an anomaly is one wrong read or two reads that disagree, independently of the rest. Reads nevertheless
+//!   need the writes of the values that they returned, so that the origin of these is visible.
 //!
-//! An operation that crashed may have happened. Where it is unknown what it was about (a dequeue that never came back)
-//! it is kept.
+//! An operation that crashed may have happened. If its value is unknown (a dequeue without a completion), it is kept.
 
 mod registers;
 mod transactions;
@@ -34,11 +33,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// What one register is read or written with.
+/// A read or write of a register.
 enum Access {
-    /// The key, and the value; where any value may be part of what was read, none.
+    /// The key and the value of a read; no value if it may be any value.
     Read(String, Option<String>),
-    /// Whether it puts its value in the place of what was there.
+    /// The key and the value of a write, and whether the value replaces the previous one.
     Write(String, String, bool),
 }
 
@@ -46,11 +45,11 @@ enum Access {
 struct Write {
     unit: Unit,
     first: usize,
-    /// Where it had surely ended.
+    /// The position by which it had certainly ended.
     ended: usize,
-    /// Whether it surely happened, and put its value in the place of what was there.
+    /// Whether it certainly happened, and replaced the previous value.
     decides: bool,
-    /// Whether it wrote whatever was there before.
+    /// Whether it does not depend on the previous value.
     is_blind: bool,
     value: String,
 }
@@ -59,32 +58,32 @@ struct Write {
 #[derive(Default)]
 struct Register {
     ended: Vec<Write>,
-    /// For each of `ended` the latest end of it and those before.
+    /// For each of `ended`, the latest end of it and of those before it.
     latest_ends: Vec<usize>,
-    /// Those that never ended.
+    /// The writes that never ended.
     open: Vec<Write>,
 }
 
-/// What relates the versions of a key in addition to what transactions read, if anything does: the first of the options
-/// that is set.
+/// The rule that orders the versions of a key in addition to the reads of transactions, if there is one: that of the
+/// first option that is set.
 fn version_order(reduction: &Reduction, options: &Options) -> Option<VersionOrder> {
     let is_set = |option: &str| options.text(option).is_some() && options.text(option) != Some("false");
     reduction.version_orders.iter().find(|(option, _)| is_set(option)).map(|(_, order)| *order)
 }
 
-/// Which parts need which.
+/// The relation between parts: which part needs which others.
 pub(super) struct Needs<'w> {
     whole: &'w Whole<'w>,
     reduction: &'w Reduction,
-    /// By key and version, or by value: those that wrote or changed it.
+    /// The parts that wrote or changed each value, by key and version, or by value.
     writers: HashMap<String, Vec<Unit>>,
-    /// By key.
+    /// The registers by key.
     registers: HashMap<String, Register>,
     order: Option<VersionOrder>,
-    /// By process and key: the first micro-ops of transactions that may end with another version than they began with.
+    /// The first micro-ops of transactions that may change the version of a key, by process and key.
     steps: HashMap<(i64, String), Vec<Unit>>,
     known: RefCell<HashMap<Unit, Rc<[Unit]>>>,
-    /// What every sub-history has.
+    /// The parts that every sub-history contains.
     pub(super) common: BTreeSet<Unit>,
 }
 
@@ -96,7 +95,7 @@ fn version(key: Value<'_>, value: Value<'_>) -> String {
     format!("{} {}", key.canonical(), value.canonical())
 }
 
-/// The versions of the micro-ops with a function; none if the value does not look so.
+/// The versions of the micro-ops with a function; empty if the value has another form.
 fn mops(value: Value<'_>, f: &str) -> Vec<String> {
     let of = |mop: Value<'_>| {
         let mut items = mop.as_seq()?.iter();
@@ -107,7 +106,7 @@ fn mops(value: Value<'_>, f: &str) -> Vec<String> {
 }
 
 impl<'w> Needs<'w> {
-    /// What the operations of a history need, as a checker with these options sees them who found this kind of anomaly.
+    /// Computes the needs of a history's operations, for a checker with these options that found this type of anomaly.
     pub(super) fn new(whole: &'w Whole<'w>, reduction: &'w Reduction, options: &Options, kind: &str) -> Needs<'w> {
         let mut needs = Needs {
             whole,
@@ -126,7 +125,7 @@ impl<'w> Needs<'w> {
                 Parts::Values => needs.index_value(unit),
                 Parts::Sums => needs.index_sum(unit),
                 Parts::Reads => needs.index_read(unit),
-                // Where all count nothing is omitted, and of other parts nothing is known.
+                // If all operations count, none is omitted. Other kinds of parts have no known needs.
                 _ => {}
             }
         }
@@ -141,7 +140,7 @@ impl<'w> Needs<'w> {
         needs
     }
 
-    /// What a part needs, itself not among it.
+    /// The parts that a part needs, without itself.
     pub(super) fn of(&self, unit: Unit) -> Rc<[Unit]> {
         if let Some(known) = self.known.borrow().get(&unit) {
             return known.clone();
@@ -161,7 +160,7 @@ impl<'w> Needs<'w> {
         needed
     }
 
-    /// The least closed set with these parts.
+    /// The smallest closed set that contains these parts.
     pub(super) fn closed(&self, units: impl IntoIterator<Item = Unit>) -> BTreeSet<Unit> {
         let mut closed: BTreeSet<Unit> = self.common.clone();
         let mut open: Vec<Unit> = self.common.iter().copied().chain(units).collect();

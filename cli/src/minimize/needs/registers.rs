@@ -1,11 +1,12 @@
-//! What operations of registers need: the writes that a read may have seen, and one that is between others.
+//! The needs of operations on registers: the writes that a read may have seen, and one that separates it from earlier
+//! ones.
 
 use super::{Access, Needs, Write};
 use crate::minimize::whole::{Operation, Unit};
 use history_core::{OpKind, Value};
 
 impl Needs<'_> {
-    /// What an operation on registers read and wrote.
+    /// The reads and writes of an operation on registers.
     pub(super) fn accesses(&self, operation: &Operation) -> Vec<Access> {
         let (whole, op) = (self.whole, self.whole.history.op(operation.first));
         let is_ok = operation.kind(whole.history) == OpKind::Ok;
@@ -68,7 +69,8 @@ impl Needs<'_> {
     pub(super) fn of_register(&self, unit: Unit) -> Vec<Unit> {
         let operation = self.whole.operation_of(unit);
         let op = self.whole.history.op(operation.first);
-        // What crashed saw nothing; but whether a compare-and-set may have happened depends on what was there.
+        // A crashed operation returned nothing. But whether a compare-and-set may have happened depends on the earlier
+        // value.
         let until = match operation.kind(self.whole.history) {
             OpKind::Ok => operation.last(),
             _ if op.f == Some("cas") => usize::MAX,
@@ -84,7 +86,7 @@ impl Needs<'_> {
             let is_seen = |write: &&Write| value.as_ref().is_none_or(|value| *value == write.value);
             let may_be_seen = |last: Option<&Write>| {
                 let hidden_before = last.map_or(0, |last| last.first);
-                // Behind this place all had ended by then.
+                // All writes before this position had ended by then.
                 let from = register.latest_ends.partition_point(|latest| *latest < hidden_before).min(ended.len());
                 let writes = ended[from..].iter().filter(|write| write.ended >= hidden_before).chain(open);
                 writes.filter(is_seen).map(|write| write.unit).collect::<Vec<Unit>>()
@@ -92,7 +94,7 @@ impl Needs<'_> {
             let mut deciding = ended.iter().rev().filter(|write| write.decides && write.ended < operation.first);
             let mut last = deciding.clone().next();
             let mut may = may_be_seen(last);
-            // One that needs nothing itself is better, if it hides as much.
+            // A write that needs nothing itself is preferred, if the same writes may be seen after it.
             if let Some(blind) = deciding.find(|write| write.is_blind) {
                 let seen = may_be_seen(Some(blind));
                 if seen == may {
@@ -101,7 +103,7 @@ impl Needs<'_> {
             }
             needed.extend(last.map(|write| write.unit));
             needed.extend(may);
-            // One that wrote it, so that nobody wonders where the value came from; best one that needs nothing itself.
+            // Keeps one write of the value, which shows its origin; preferably one that needs nothing itself.
             if value.is_some() {
                 let seen = || ended.iter().rev().filter(is_seen);
                 needed.extend(seen().find(|write| write.is_blind).or_else(|| seen().next()).map(|write| write.unit));

@@ -1,5 +1,5 @@
-//! What transactions need: the writes of the versions that they saw, and of a key all or nothing where versions follow
-//! transactions.
+//! The needs of transactions: the writes of the versions that they saw, and all micro-ops on a key or none if versions
+//! follow transactions.
 
 use super::{Needs, version};
 use crate::minimize::whole::Unit;
@@ -41,15 +41,15 @@ impl Needs<'_> {
         Some(self.whole.mop(unit)?.as_seq()?.iter().nth(1)?.canonical())
     }
 
-    /// The micro-ops of the same transaction with a unit's key; itself among them.
+    /// The micro-ops of the same transaction on the same key, including the unit itself.
     pub(super) fn siblings(&self, unit: Unit) -> Vec<Unit> {
         let Some(key) = self.key(unit) else { return Vec::new() };
         let units = self.whole.units_of(self.whole.parts[unit.to_usize()].operation);
         units.filter(|other| self.key(*other).as_ref() == Some(&key)).collect()
     }
 
-    /// Where versions follow transactions: what decides with which version of a key the transaction begins and ends,
-    /// and in a process the last transaction before it that did not end with the version that it began with.
+    /// If versions follow transactions: the micro-ops that determine with which version of a key the transaction begins
+    /// and ends, and the last earlier transaction of the process that changed the version of the key.
     pub(super) fn with_its_key(&self, unit: Unit) -> Vec<Unit> {
         if self.order.is_none() {
             return Vec::new();
@@ -72,7 +72,7 @@ impl Needs<'_> {
         }
     }
 
-    /// Finds transactions that may begin with one version of a key and end with another.
+    /// Finds transactions that may begin and end with different versions of a key.
     pub(super) fn index_steps(&mut self) {
         for unit in 0..self.whole.parts.len() as Unit {
             let is_ok = self.whole.operation_of(unit).kind(self.whole.history) == OpKind::Ok;

@@ -1,4 +1,4 @@
-//! What operations on values, sums and whole reads need.
+//! The needs of operations on values and sums, and of whole reads.
 
 use super::{Needs, is_read, mops};
 use crate::minimize::whole::Unit;
@@ -6,7 +6,7 @@ use history_core::{OpKind, Value, WhichReads};
 use std::collections::BTreeSet;
 
 impl Needs<'_> {
-    /// The values that an operation is about, as far as they are known.
+    /// The known values of an operation.
     pub(super) fn values(&self, unit: Unit) -> Vec<String> {
         let operation = self.whole.operation_of(unit);
         let f = self.whole.history.op(operation.first).f;
@@ -20,7 +20,8 @@ impl Needs<'_> {
             (Some("read" | "drain"), Value::Vector(all) | Value::List(all) | Value::Set(all)) => {
                 all.iter().map(Value::canonical).collect()
             }
-            // An object that was empty. Where there are no objects, a nil that was enqueued may have been taken.
+            // For an object, nil means that it was empty. In other histories, a nil that was enqueued may have been
+            // dequeued.
             (_, Value::Nil) if is_result && self.reduction.prefix_decides => Vec::new(),
             _ => vec![value.canonical()],
         }
@@ -31,7 +32,7 @@ impl Needs<'_> {
         if !is_read(self.whole.history.op(operation.first).f) {
             let values = self.values(unit);
             let is_open = !operation.returns(self.whole.history);
-            // It may have taken anything.
+            // This operation may have removed any value.
             if values.is_empty() && is_open && self.reduction.prefix_decides {
                 self.common.insert(unit);
             }
@@ -86,7 +87,7 @@ impl Needs<'_> {
         versions.iter().filter_map(|version| self.writers.get(version)).flatten().copied().collect()
     }
 
-    /// Keeps the reads that say which accounts there are, and what they sum to.
+    /// Keeps the reads that determine the set of accounts and their sum.
     pub(super) fn keep_reads(&mut self, which: WhichReads) {
         let (whole, history) = (self.whole, self.whole.history);
         let is_read = |unit: &Unit| {

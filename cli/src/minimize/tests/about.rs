@@ -1,10 +1,10 @@
-//! A checker is minimized by what it says about itself, whatever its name.
+//! A checker's own description determines how its histories are minimized, not its name.
 
 use super::*;
 use history_core::{About, Anomaly, Checker, OptionError, OptionSpec, Witness, WitnessOp};
 use std::ops::ControlFlow;
 
-/// Says that no op has the value 13, under the name of a checker that is built in.
+/// A checker that rejects ops with the value 13, under the name of a built-in checker.
 struct Superstition(Parts);
 
 impl Checker for Superstition {

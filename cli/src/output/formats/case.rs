@@ -1,4 +1,4 @@
-//! The content of a document for one history: words from its report, so that a process can pass them to another.
+//! The data for documents about one history: texts from its report, which a process can pass to another.
 
 use super::Paint;
 use super::text;
@@ -8,32 +8,32 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// One history.
+/// The data about one history.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Case {
-    /// What each of its checkers found; there is at least one.
+    /// The findings of each checker; there is at least one.
     Judged(Vec<Finding>),
     Failed(Failed),
 }
 
-/// What a checker found.
+/// The finding of one checker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Finding {
     pub(crate) checker: String,
     pub(crate) verdict: Verdict,
-    /// Whether all its anomalies are known, so that it is no failure.
+    /// Whether all its anomalies are known, so that it does not count as a failure.
     pub(crate) is_known: bool,
-    /// All that is to be said, as `-v` prints it.
+    /// The full explanation, as `-v` prints it.
     pub(crate) account: String,
     pub(crate) notes: Vec<String>,
-    /// What would give an answer, if it is unknown.
+    /// The next steps, if the verdict is unknown.
     pub(crate) next: Vec<NextStep>,
     pub(crate) counts: Vec<(String, u64)>,
     pub(crate) keys: Vec<KeyFinding>,
     pub(crate) anomalies: Vec<Found>,
 }
 
-/// What it found of one key.
+/// The finding for one key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct KeyFinding {
     pub(crate) key: String,
@@ -42,7 +42,7 @@ pub(crate) struct KeyFinding {
     pub(crate) notes: Vec<String>,
 }
 
-/// Anomalies of one type.
+/// The anomalies of one type.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Found {
     pub(crate) name: String,
@@ -50,39 +50,39 @@ pub(crate) struct Found {
     pub(crate) witnesses: Vec<CaseWitness>,
 }
 
-/// One of them.
+/// One anomaly.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CaseWitness {
     pub(crate) ops: Vec<Place>,
     pub(crate) explanation: String,
-    /// The key that it is about, if keys were judged each on its own.
+    /// The key of the anomaly, if keys were checked separately.
     pub(crate) key: Option<String>,
 }
 
-/// An op of it.
+/// An op of a witness.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Place {
     pub(crate) name: String,
     pub(crate) index: u64,
-    /// In the file, if it is known.
+    /// The line in the file, if it is known.
     pub(crate) line: Option<u64>,
 }
 
-/// Why a history could not be checked.
+/// The reason why a history could not be checked.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Failed {
-    /// The checker that was to judge it.
+    /// The checker that was requested.
     pub(crate) checker: String,
     pub(crate) message: String,
     pub(crate) expected: Option<String>,
     /// Line and column, counted from 1.
     pub(crate) place: Option<(u64, u64)>,
-    /// The text there.
+    /// The text at that place.
     pub(crate) text: Option<String>,
 }
 
 impl Case {
-    /// `file` is the name of the history, and `known` what is known of it.
+    /// Collects the data. `file` is the name of the history, and `known` contains the known anomalies.
     pub(crate) fn new(checker: &str, judged: &Result<Report, HistoryError>, (file, known): (&str, &Known)) -> Case {
         match judged {
             Ok(report) => {
@@ -100,7 +100,7 @@ impl Case {
         }
     }
 
-    /// The ops that are named anywhere.
+    /// All ops that are named.
     fn places(&mut self) -> impl Iterator<Item = &mut Place> {
         let findings = match self {
             Case::Judged(findings) => &mut findings[..],
@@ -110,14 +110,14 @@ impl Case {
         anomalies.flat_map(|found| &mut found.witnesses).flat_map(|witness| &mut witness.ops)
     }
 
-    /// Gives the ops their lines, which `find` knows by their indices.
+    /// Sets the lines of the ops; `find` returns them by index.
     pub(crate) fn locate(&mut self, find: impl FnOnce(Vec<u64>) -> BTreeMap<u64, u64>) {
         let lines = find(self.places().map(|place| place.index).collect());
         self.places().for_each(|place| place.line = lines.get(&place.index).copied());
     }
 }
 
-/// Those of several checkers speak for themselves.
+/// For several checkers, collects the findings of each.
 fn collect(report: &Report, known: (&str, &Known), findings: &mut Vec<Finding>) {
     if report.checkers.is_empty() {
         findings.push(Finding::new(report, known));
@@ -128,7 +128,7 @@ fn collect(report: &Report, known: (&str, &Known), findings: &mut Vec<Finding>) 
 impl Finding {
     fn new(report: &Report, (file, known): (&str, &Known)) -> Finding {
         let mut account = Vec::new();
-        // A vector takes everything.
+        // Writing to a vector cannot fail.
         let _ = text::account(&mut account, report, "", Paint::Plain);
         Finding {
             checker: report.checker.clone().into_owned(),
@@ -152,7 +152,7 @@ impl Finding {
         }
     }
 
-    /// In a line: `2 anomalies: G1c, G-single-item`, or what was noted.
+    /// One line: `2 anomalies: G1c, G-single-item`, or the notes.
     pub(crate) fn summary(&self) -> String {
         match self.verdict {
             Verdict::Invalid => text::found(self.anomalies.iter().map(|found| found.name.as_str()))
@@ -162,7 +162,7 @@ impl Finding {
         }
     }
 
-    /// What is known about a key, as far as its witnesses are among those that were kept.
+    /// The explanation for a key, from the witnesses that were kept.
     pub(crate) fn explanation_of(&self, key: &KeyFinding) -> String {
         let mut text = String::new();
         key.notes.iter().for_each(|note| _ = writeln!(text, "note: {note}"));
@@ -176,7 +176,7 @@ impl Finding {
         text
     }
 
-    /// A number about the history.
+    /// A count of the report.
     pub(crate) fn count(&self, name: &str) -> Option<u64> {
         self.counts.iter().find(|(other, _)| other == name).map(|(_, count)| *count)
     }
@@ -201,7 +201,7 @@ impl CaseWitness {
 }
 
 impl Failed {
-    /// In a line, without the place: `the op's type is :nope; expected invoke, ok, fail or info`.
+    /// One line, without the position: `the op's type is :nope; expected invoke, ok, fail or info`.
     pub(crate) fn summary(&self) -> String {
         match &self.expected {
             Some(expected) => format!("{}; expected {expected}", self.message),

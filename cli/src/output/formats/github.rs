@@ -1,8 +1,8 @@
 //! Results as GitHub's workflow commands: lines of a job's log that become annotations of files.
 //!
-//! A command is `::error file=F,line=7,title=T::message`. In the message `%`, CR and LF are written as `%25`, `%0D` and
-//! `%0A`, in what is before it also `:` and `,` as `%3A` and `%2C` (GitHub's documentation, "Workflow commands", and
-//! what its toolkit does).
+//! A command is `::error file=F,line=7,title=T::message`. In the message, `%`, CR and LF are written as `%25`, `%0D`
+//! and `%0A`; in the part before it, `:` and `,` also as `%3A` and `%2C` (GitHub's documentation, "Workflow commands",
+//! and its toolkit).
 
 use super::case::{Case, Failed, Finding};
 use super::text;
@@ -11,12 +11,12 @@ use crate::output::policy::Unknown;
 use history_core::{Verdict, visible};
 use std::io::{self, Write};
 
-/// Characters of a message: an annotation is a few lines high, and the log has the rest.
+/// The maximum number of characters of a message: an annotation is a few lines high, and the log contains the rest.
 const MESSAGE_CHARS_MAX: usize = 300;
-/// Ops that a message names.
+/// The maximum number of ops that a message names.
 const OPS_MAX: usize = 4;
 
-/// Writes the result of a history: its line, for readers of the log; with `verbose` the anomalies; and the commands.
+/// Writes the result of a history: its line, for readers of the log; with `verbose`, the anomalies; and the commands.
 pub(super) fn write(
     out: &mut dyn Write,
     input: &Input,
@@ -47,7 +47,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Writes lines that must be no commands, whatever is in them: neither `::command::` nor the older `##[command]`.
+/// Writes lines so that none is a command: neither `::command::` nor the older `##[command]`.
 fn write_harmless(out: &mut dyn Write, lines: &[u8]) -> io::Result<()> {
     for line in lines.strip_suffix(b"\n").unwrap_or(lines).split(|byte| *byte == b'\n') {
         let line = line.trim_ascii_end();
@@ -99,7 +99,7 @@ fn at_line((op, line): (&super::case::Place, u64)) -> String {
     format!("{} at line {line}", op.name)
 }
 
-/// How many keys it is about.
+/// The number of keys with the anomaly.
 fn of_keys(finding: &Finding) -> String {
     match (finding.count("key-count"), finding.count("invalid-key-count")) {
         (Some(all), Some(invalid)) => format!(" in {invalid} of {all} keys"),
@@ -130,12 +130,12 @@ fn short(message: &str) -> String {
     }
 }
 
-/// What is after the second `::`.
+/// Escapes the text after the second `::`.
 fn data(text: &str) -> String {
     visible::line(&text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")).into_owned()
 }
 
-/// The value of a property.
+/// Escapes the value of a property.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

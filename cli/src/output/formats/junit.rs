@@ -1,5 +1,5 @@
-//! Results as XML in the form of `JUnit`: a suite per history, a test case for each checker, and one for each key whose
-//! verdict the report lists.
+//! Results as XML in the format of `JUnit`: a suite per history, and a test case for each checker and for each key
+//! whose verdict the report lists.
 
 use super::case::{Case, Failed, Finding, KeyFinding};
 use crate::output::policy::Unknown;
@@ -8,7 +8,7 @@ use maud::Escaper;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Writes the whole document. `cases` are histories by their paths.
+/// Writes the whole document. `cases` are the histories with their paths.
 pub(super) fn write<'a>(
     out: &mut dyn Write,
     cases: impl Iterator<Item = (&'a str, &'a Case)>,
@@ -30,27 +30,27 @@ pub(super) fn write<'a>(
     out.write_all(xml.text.as_bytes())
 }
 
-/// A history.
+/// A suite: a history.
 struct Suite<'a> {
     path: &'a str,
-    /// Numbers of the reports.
+    /// Counts of the reports.
     properties: Vec<(String, u64)>,
     tests: Vec<Test>,
 }
 
-/// What a checker found, or what it found of a key.
+/// A test case: a checker's finding, or its finding for a key.
 struct Test {
     name: String,
-    /// `None` of a success.
+    /// The problem; `None` for a success.
     problem: Option<Problem>,
     notes: String,
 }
 
-/// Why a test did not succeed.
+/// The reason why a test did not succeed.
 struct Problem {
     kind: Kind,
     message: String,
-    /// Mostly the types of anomalies.
+    /// Usually the types of anomalies.
     of_type: String,
     text: String,
 }
@@ -65,7 +65,7 @@ enum Kind {
 impl Kind {
     const ALL: [Kind; 3] = [Kind::Skipped, Kind::Failure, Kind::Error];
 
-    /// The element.
+    /// The name of the XML element.
     fn name(self) -> &'static str {
         match self {
             Kind::Skipped => "skipped",
@@ -85,7 +85,7 @@ fn suite<'a>(path: &'a str, case: &Case, unknown: Unknown) -> Suite<'a> {
         Case::Judged(findings) => {
             for finding in findings {
                 suite.tests.extend(tests(finding, unknown));
-                // The numbers of several checkers would else have one name.
+                // With several checkers, a prefix keeps the names of counts apart.
                 let prefix = if findings.len() > 1 { format!("{}/", finding.checker) } else { String::new() };
                 let counts = finding.counts.iter();
                 suite.properties.extend(counts.map(|(name, count)| (prefix.clone() + name, *count)));
@@ -109,16 +109,16 @@ fn not_checked(failed: &Failed) -> Test {
     Test { name: failed.checker.clone(), problem, notes: String::new() }
 }
 
-/// The history as a whole, then its keys.
+/// The test for the history as a whole, then those for its keys.
 fn tests(finding: &Finding, unknown: Unknown) -> Vec<Test> {
     let name = &finding.checker;
     let types = || finding.anomalies.iter().map(|found| found.name.as_str()).collect::<Vec<_>>().join(" ");
-    // What is known is listed, and fails nothing.
+    // A known anomaly is listed, but is no failure.
     let judged = |verdict: Verdict| if finding.is_known && verdict == Verdict::Invalid { None } else { Some(verdict) };
     let problem = problem(judged(finding.verdict), unknown, &finding.summary(), types(), &finding.account);
     let notes = if finding.verdict == Verdict::Valid { finding.notes.join("\n") } else { String::new() };
     let whole = Test { name: name.clone(), problem, notes };
-    // Keys without an observation, in a history whose verdict is on the others.
+    // Keys without an observation, in a history whose verdict is about the others.
     let unknown = if finding.verdict == Verdict::Valid { Unknown::Itself } else { unknown };
     let of_key = |key: &KeyFinding| {
         let types = key.anomaly_types.join(" ");
@@ -133,7 +133,7 @@ fn tests(finding: &Finding, unknown: Unknown) -> Vec<Test> {
     [whole].into_iter().chain(finding.keys.iter().map(of_key)).collect()
 }
 
-/// What a verdict is for a test; `None` is a violation that is known.
+/// The problem for a verdict; `None` for the verdict is a violation that is known.
 fn problem(verdict: Option<Verdict>, unknown: Unknown, summary: &str, types: String, text: &str) -> Option<Problem> {
     let (kind, of_type) = match (verdict, unknown) {
         (Some(Verdict::Valid), _) => return None,
@@ -183,14 +183,14 @@ impl Test {
     }
 }
 
-/// A document that is being written.
+/// A document under construction.
 struct Xml {
     text: String,
     depth: usize,
 }
 
 impl Xml {
-    /// An element of elements.
+    /// Writes an element that contains elements.
     fn element(&mut self, name: &str, attributes: &[(&str, &str)], content: impl FnOnce(&mut Xml)) {
         self.begin(name, attributes);
         let empty = self.text.len();
@@ -206,7 +206,7 @@ impl Xml {
         }
     }
 
-    /// An element of text.
+    /// Writes an element that contains text.
     fn text(&mut self, name: &str, attributes: &[(&str, &str)], text: &str) {
         self.begin(name, attributes);
         self.text.push('>');
@@ -230,7 +230,7 @@ impl Xml {
     }
 
     fn escape(&mut self, text: &str) {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = Escaper::new(&mut self.text).write_str(text);
     }
 }

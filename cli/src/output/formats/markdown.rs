@@ -5,7 +5,7 @@ use super::text;
 use history_core::{Verdict, visible};
 use std::io::{self, Write};
 
-/// Writes the whole summary. `cases` are histories by their paths.
+/// Writes the whole summary. `cases` are the histories with their paths.
 pub(super) fn write<'a>(out: &mut dyn Write, cases: impl Iterator<Item = (&'a str, &'a Case)>) -> io::Result<()> {
     let cases: Vec<_> = cases.collect();
     let count = |wanted: Option<Verdict>| cases.iter().filter(|(_, case)| verdict(case) == wanted).count();
@@ -42,7 +42,7 @@ fn row(out: &mut dyn Write, path: &str, finding: &Finding) -> io::Result<()> {
     writeln!(out, "| {} | {} | {verdict} | {} |", cell(path), cell(&finding.checker), cell(&found))
 }
 
-/// The verdict on a history; none if it has none.
+/// The verdict on a history, if it has one.
 fn verdict(case: &Case) -> Option<Verdict> {
     match case {
         Case::Judged(findings) => {
@@ -52,7 +52,7 @@ fn verdict(case: &Case) -> Option<Verdict> {
     }
 }
 
-/// Text of a history in a table: none of it is markup.
+/// Text of a history in a table cell, with all markup escaped.
 fn cell(text: &str) -> String {
     let mut out = String::new();
     for c in visible::line(text).chars() {

@@ -1,4 +1,4 @@
-//! Results on standard output and in files: a line a history, the whole report of each, or one document on all of them.
+//! Results on standard output and in files: one line per history, the whole report of each, or one document about all.
 
 mod case;
 mod github;
@@ -26,7 +26,7 @@ use std::io::{self, Write as _};
 pub(crate) use paint::Paint;
 pub(crate) use text::{account, counted, hints, path, verdict, wrapped};
 
-/// Writes results: each flushed as it becomes known, but for documents, which are written in the end.
+/// Writes results. Each is flushed as soon as it is known, except for documents, which are written at the end.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Output {
     sinks: Vec<Sink>,
@@ -36,35 +36,35 @@ pub(crate) struct Output {
     /// Whether lines of valid histories are left out.
     quiet: bool,
     paint: Paint,
-    /// Whether this process writes for another one.
+    /// Whether this process checks a single history for its parent.
     is_part: bool,
-    /// Whether the files may be read again.
+    /// Whether the files may be read a second time.
     may_reread: bool,
     checker: String,
-    /// What a document will say of each history.
+    /// The data of each history for documents.
     cases: Vec<Named>,
 }
 
-/// A history of a document.
+/// A history in a document.
 struct Named {
     path: String,
     uri: String,
     case: Case,
 }
 
-/// The data that the process of one history passes to the one that started it: one line of JSON.
+/// The data that a child process passes to its parent: one line of JSON.
 #[derive(Serialize, Deserialize)]
 struct Packet {
-    /// Nothing if it was not judged.
+    /// Absent if the history was not checked.
     verdict: Option<Verdict>,
-    /// What it would have printed in each format.
+    /// The output in each format that is written per history.
     texts: Vec<(OutputFormat, String)>,
-    /// For all other formats.
+    /// The data for all other formats.
     case: Option<Case>,
 }
 
 impl Output {
-    /// Opens what results are written to.
+    /// Opens the outputs.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Output {
         }
     }
 
-    /// What is written of a history as soon as it is known.
+    /// The text for a history that is written as soon as it is known.
     fn text(
         &self,
         format: OutputFormat,
@@ -123,7 +123,7 @@ impl Output {
                     text::account(&mut out, report, "  ", paint)?;
                 }
             }
-            // What is not known is not printed; a diagnostic says why.
+            // Without a verdict nothing is printed. A diagnostic reports the error.
             (OutputFormat::Text, Err(_)) => {}
             (OutputFormat::Json, judged) => writeln!(out, "{}", result::json(&input.name(), judged.as_ref())?)?,
             (OutputFormat::Edn, judged) if self.policy.compat == Some(Compat::Jepsen) => {
@@ -161,7 +161,7 @@ impl Output {
         out.flush()
     }
 
-    /// Writes what another process, with the same command line, wrote of a history. Its verdict, if it has one.
+    /// Writes the result that a child process with the same command line passed. Returns the verdict, if there is one.
     pub(crate) fn pass_on(&mut self, input: &Input, text: &[u8]) -> io::Result<Option<Verdict>> {
         let end = text.trim_ascii_end();
         let begin = end.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -176,7 +176,7 @@ impl Output {
         });
         for sink in &mut self.sinks {
             if let ResultFormat::Stream(format) = sink.format {
-                // A plugin may have written lines of its own before.
+                // A plugin may have printed lines before the result.
                 if sink.is_stdout() {
                     sink.write(&text[..begin])?;
                 }
@@ -206,7 +206,7 @@ impl Output {
         Ok(())
     }
 
-    /// Whether nothing is written before all is known.
+    /// Whether all outputs are documents, so that nothing is written before the end.
     pub(crate) fn is_document(&self) -> bool {
         self.sinks.iter().all(|sink| matches!(sink.format, ResultFormat::Document(_)))
     }

@@ -1,43 +1,43 @@
-//! Colour for prose on a terminal: transactions stand out wherever they are named, each in the same colour.
+//! Colours for explanations on a terminal: each transaction has the same colour wherever it is named.
 
 use crate::output::terminal::Terminal;
 use anstyle::{AnsiColor, Style};
 use history_core::WitnessOp;
 
-/// Whether there is colour.
+/// Whether to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paint {
     Plain,
     Colour,
 }
 
-/// The colours that transactions take in turn; all can be read on dark and on light.
+/// The colours of transactions, used in turn. All are readable on dark and on light backgrounds.
 const TXNS: [AnsiColor; 6] =
     [AnsiColor::Cyan, AnsiColor::Magenta, AnsiColor::Green, AnsiColor::Yellow, AnsiColor::Blue, AnsiColor::BrightRed];
 
 impl Paint {
-    /// As suits standard output: a terminal, and nobody who wants none (`NO_COLOR`).
+    /// The setting for standard output: colours on a terminal, unless the user disabled them (`NO_COLOR`).
     pub(crate) fn for_stdout() -> Paint {
         if Terminal::get().stdout_colour { Paint::Colour } else { Paint::Plain }
     }
 
-    /// The name of an anomaly.
+    /// Formats the name of an anomaly.
     pub(crate) fn heading(self, text: &str) -> String {
         self.styled(text, AnsiColor::Red.on_default().bold())
     }
 
-    /// The word before a note.
+    /// Formats the word before a note.
     pub(crate) fn note(self, text: &str) -> String {
         self.styled(text, AnsiColor::Yellow.on_default().bold())
     }
 
-    /// A line of an explanation, in which these ops are named.
+    /// Formats a line of an explanation, with the names of these ops.
     pub(crate) fn explanation(self, line: &str, ops: &[WitnessOp]) -> String {
         if self == Paint::Plain {
             return line.to_owned();
         }
         let mut painted = String::new();
-        // A name is a word: letters and digits with none next to them.
+        // A name is a word: letters and digits without others next to them.
         for word in line.split_inclusive(|c: char| !c.is_alphanumeric()) {
             let name = word.trim_end_matches(|c: char| !c.is_alphanumeric());
             match ops.iter().position(|op| op.name == name) {

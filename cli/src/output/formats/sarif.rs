@@ -1,7 +1,7 @@
-//! Results as SARIF 2.1.0 (OASIS standard, 2020): an anomaly a result, its ops as places in the file.
+//! Results as SARIF 2.1.0 (OASIS standard, 2020): each anomaly is a result, with its ops as places in the file.
 //!
-//! Of the standard's many properties only those are here that someone reads. What could not be judged is not a result
-//! but a notification of the run, for nothing is known of the history.
+//! Of the standard's many properties, only those are written that some program reads. A history that could not be
+//! checked is not a result but a notification of the run, because nothing is known about the history.
 
 use super::case::{Case, CaseWitness, Failed, Finding, Found};
 use crate::judge::input::Input;
@@ -14,13 +14,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// Ops of a result that are shown; viewers show no more than some.
+/// The maximum number of ops shown per result: viewers show only some.
 const RELATED_MAX: usize = 100;
 
-/// What there is to know of checkers, in addition to what they found.
+/// The summaries of checkers, by name.
 type Summaries = BTreeMap<String, String>;
 
-/// Writes the whole document. `cases` are histories by their URIs.
+/// Writes the whole document. `cases` are the histories with their URIs.
 pub(super) fn write(
     out: &mut dyn Write,
     cases: &[(&str, &Case)],
@@ -57,18 +57,18 @@ pub(super) fn write(
     writeln!(out, "{}", visible::json(&serde_json::to_string_pretty(&document)?))
 }
 
-/// What the run consists of.
+/// The data of the run.
 struct Log<'a> {
-    /// By their ids, which are the checker's name and the anomaly's.
+    /// The rules by their ids: the checker's name and the anomaly's.
     rules: BTreeMap<String, Value>,
     results: Vec<Value>,
     notifications: Vec<Value>,
-    /// What the checkers say about themselves.
+    /// The checkers' own descriptions.
     about: &'a About,
     unknown: Unknown,
 }
 
-/// Stands for an anomaly where a checker names none, and for a verdict that counts as one.
+/// The rule for a violation without a named anomaly, and for an unknown verdict that counts as a violation.
 const INVALID: &str = "invalid";
 const UNKNOWN: &str = "unknown";
 
@@ -76,7 +76,7 @@ fn id(finding: &Finding, name: &str) -> String {
     format!("{}/{name}", finding.checker)
 }
 
-/// A rule for everything that was found.
+/// The rules for all anomalies that were found.
 fn rules(cases: &[(&str, &Case)], summaries: &Summaries, about: &About, unknown: Unknown) -> BTreeMap<String, Value> {
     let mut rules = BTreeMap::new();
     let findings = cases.iter().filter_map(|(_, case)| match case {
@@ -105,7 +105,7 @@ fn rules(cases: &[(&str, &Case)], summaries: &Summaries, about: &About, unknown:
     rules
 }
 
-/// What an anomaly is, in a sentence.
+/// A sentence that describes an anomaly.
 fn description(name: &str, finding: &Finding, about: &About) -> String {
     let known = about.of(&finding.checker).anomaly(name);
     known.map_or_else(|| format!("{name}, as {} defines it.", finding.checker), |known| known.summary.to_string())
@@ -204,7 +204,7 @@ fn location(uri: &str, line: Option<u64>, column: Option<u64>) -> Value {
     json!({ "physicalLocation": physical })
 }
 
-/// A path as a URI: relative to where the program runs, or absolute; of its bytes all are kept, whatever they are.
+/// A path as a URI: relative to the current directory, or absolute. All bytes are kept, escaped if necessary.
 pub(super) fn uri(input: &Input) -> String {
     if input.is_stdin() {
         return "stdin".to_owned();
@@ -237,7 +237,7 @@ mod tests {
         let of = |path: &str| uri(&Input::new(path.into()));
         assert_eq!(of("a/b.edn"), "a/b.edn");
         assert_eq!(of("./a b#?%.edn"), "a%20b%23%3F%25.edn");
-        // What is before a colon would be a scheme.
+        // The text before a colon would be a scheme.
         assert_eq!(of("a:b"), "a%3Ab");
         assert_eq!(of("/tmp/\u{fc}"), "file:///tmp/%C3%BC");
         assert_eq!(of("-"), "stdin");

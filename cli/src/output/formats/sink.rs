@@ -1,11 +1,11 @@
-//! Where results of one format go: standard output, or a file.
+//! The destination of one format: standard output, or a file.
 
 use crate::job::{ResultFormat, ResultOutput, ResultPlace};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A format, and what it is written to.
+/// A format and its destination.
 pub(super) struct Sink {
     pub(super) format: ResultFormat,
     /// The file and its path; standard output if it is absent.
@@ -13,7 +13,7 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    /// Opens it. The process of one history hands on what it would have written, and opens no files.
+    /// Opens it. A child process passes its output to its parent, and opens no files.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl Sink {
         self.file.is_none()
     }
 
-    /// Writes at once.
+    /// Writes and flushes a text.
     pub(super) fn write(&mut self, text: &[u8]) -> io::Result<()> {
         match &mut self.file {
             None => {

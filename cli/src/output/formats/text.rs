@@ -1,4 +1,4 @@
-//! Plain results: a path, a tab and a verdict; for those who ask, what was found and why it is so.
+//! Plain results: a path, a tab and a verdict; on request, the anomalies and their explanations.
 
 use super::paint::Paint;
 use crate::judge::input::Input;
@@ -7,18 +7,18 @@ use history_core::{Anomaly, NextStep, Report, Verdict, visible};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// `PATH<TAB>VERDICT`
+/// Writes `PATH<TAB>VERDICT`.
 pub(crate) fn verdict(out: &mut dyn Write, input: &Input, report: &Report) -> io::Result<()> {
     line(out, input, report.verdict, "\t")
 }
 
-/// The same with something else `between`.
+/// The same with `between` in place of the tab.
 pub(super) fn line(out: &mut dyn Write, input: &Input, verdict: Verdict, between: &str) -> io::Result<()> {
     path(out, input)?;
     writeln!(out, "{between}{}", verdict.name())
 }
 
-/// Histories by their verdicts, in a line: `3 histories: 1 true, 1 false, 1 not checked`.
+/// One line with the number of histories per verdict: `3 histories: 1 true, 1 false, 1 not checked`.
 pub(crate) fn counted(valid: usize, invalid: usize, unknown: usize, failed: usize) -> String {
     let all = valid + invalid + unknown + failed;
     let counts = [(valid, "true"), (invalid, "false"), (unknown, "unknown"), (failed, "not checked")];
@@ -28,8 +28,8 @@ pub(crate) fn counted(valid: usize, invalid: usize, unknown: usize, failed: usiz
     if shown.is_empty() { format!("{all} {noun}") } else { format!("{all} {noun}: {}", shown.join(", ")) }
 }
 
-/// The path in one line, whatever the history is called. Bytes that are not text are written as `\xff`: some terminals
-/// would take them for the beginning of an escape sequence.
+/// Writes the path in one line, for any file name. Bytes that are not text are written as `\xff`, because some
+/// terminals would treat them as the beginning of an escape sequence.
 pub(crate) fn path(out: &mut dyn Write, input: &Input) -> io::Result<()> {
     for chunk in input.path().as_encoded_bytes().utf8_chunks() {
         out.write_all(visible::line(chunk.valid()).as_bytes())?;
@@ -38,7 +38,7 @@ pub(crate) fn path(out: &mut dyn Write, input: &Input) -> io::Result<()> {
     Ok(())
 }
 
-/// Everything that a report has to say, each line after `indent`, in colour if `paint` says so.
+/// Writes the whole content of a report, each line after `indent`, with the colours of `paint`.
 pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint: Paint) -> io::Result<()> {
     let mut text = String::new();
     for note in &report.notes {
@@ -49,7 +49,7 @@ pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint:
     }
     if !report.checkers.is_empty() {
         write_indented(out, &text, indent)?;
-        // Anomalies, and in which keys, is explained by those who found it.
+        // The members of a composition explain their anomalies and keys themselves.
         for report in &report.checkers {
             writeln!(out, "{indent}{}: {}", visible::line(&report.checker), report.verdict.name())?;
             account(out, report, &format!("{indent}  "), paint)?;
@@ -77,10 +77,10 @@ fn write_indented(out: &mut dyn Write, text: &str, indent: &str) -> io::Result<(
     text.lines().try_for_each(|line| writeln!(out, "{}", format!("{indent}{line}").trim_end()))
 }
 
-/// Keys that prose names, at the most.
+/// The maximum number of keys that are named.
 const KEYS_MAX: usize = 20;
 
-/// How many keys there are, in addition to those that are named.
+/// The number of keys in addition to those that are named.
 fn keys_not_shown(report: &Report) -> Option<String> {
     let count = |name: &str| report.counts.iter().find(|(other, _)| other == name).map(|(_, count)| *count);
     let (all, valid) = (count("key-count")?, count("valid-key-count")?);
@@ -90,7 +90,7 @@ fn keys_not_shown(report: &Report) -> Option<String> {
     Some(format!("{valid} of {all} keys are valid{more}"))
 }
 
-/// A long line of names as several, all but the first indented.
+/// Wraps a long line of names; all lines but the first are indented.
 pub(crate) fn wrapped(line: &str) -> String {
     const WIDTH: usize = 100;
     let whole_names =
@@ -116,7 +116,7 @@ fn describe(text: &mut String, anomaly: &Anomaly, paint: Paint) {
     }
 }
 
-/// Lines for someone who sees the verdict alone: one of a report that is `wanted`, of several checkers one of each.
+/// Hints to print with a bare verdict, for a report that is `wanted`; for several checkers, those of each.
 pub(crate) fn hints(report: &Report, wanted: &dyn Fn(&Report) -> bool) -> Vec<String> {
     if report.checkers.is_empty() {
         return hint(report).filter(|_| wanted(report)).into_iter().collect();
@@ -128,7 +128,7 @@ pub(crate) fn hints(report: &Report, wanted: &dyn Fn(&Report) -> bool) -> Vec<St
     report.checkers.iter().flat_map(of_one).collect()
 }
 
-/// One line for someone who sees the verdict alone and may wonder what it rests on; `None` if there is nothing to add.
+/// A line on the evidence for a bare verdict; `None` if there is nothing to add.
 fn hint(report: &Report) -> Option<String> {
     match report.verdict {
         Verdict::Valid | Verdict::Unknown if report.notes.is_empty() => None,
@@ -141,15 +141,15 @@ fn hint(report: &Report) -> Option<String> {
     }
 }
 
-/// What would give an answer, behind what is not known.
+/// The text of the next steps, which follows an unknown verdict.
 pub(super) fn next(steps: &[NextStep]) -> String {
     let what: Vec<&str> = steps.iter().map(|step| &*step.what).collect();
     if what.is_empty() { String::new() } else { format!(" Next: {}", what.join(" ")) }
 }
 
-/// Anomalies in a line: `2 anomalies: G1c, G-single-item`; `None` if there is nothing.
+/// One line with the anomalies: `2 anomalies: G1c, G-single-item`; `None` if there are none.
 pub(super) fn found<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
-    /// Names in the line.
+    /// The maximum number of names in the line.
     const NAMES_MAX: usize = 6;
     let mut names: Vec<&str> = names.collect();
     let count = match names.len() {

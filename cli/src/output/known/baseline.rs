@@ -1,14 +1,14 @@
-//! `--baseline`: the anomalies of an earlier report, which are known where they are found again.
+//! `--baseline`: the anomalies of an earlier report. The same anomalies are known in this run.
 //!
 //! An anomaly is the same as one of the baseline if it is of the same history, checker and type, and if the evidence is
-//! the same: the keys that its witness names, or the ops where it names no key. So a test that is run again, on the
-//! same keys, passes, and an anomaly on another key fails. A history is the same if its file has the same name. If the
-//! baseline is of a single history, it may have another name now; then the ops must be the same as well.
+//! the same: the keys that its witness names, or the ops if it names no key. So a test that is run again on the same
+//! keys passes, and an anomaly on another key fails. A history is the same if its file has the same name. If the
+//! baseline is of a single history, the file may now have another name; then the ops must be the same as well.
 
 use history_core::{Anomaly, Report, Witness};
 use std::collections::BTreeSet;
 
-/// What an earlier run reported, one element a history.
+/// The results of an earlier run, one element per history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Baseline(Vec<History>);
 
@@ -16,11 +16,11 @@ pub(super) struct Baseline(Vec<History>);
 struct History {
     file: String,
     found: Vec<Found>,
-    /// Of histories whose keys were judged each on its own: the checker, the key, and a type found there.
+    /// For keys that were checked separately: the checker, the key, and a type of anomaly on the key.
     keys: BTreeSet<(String, String, String)>,
 }
 
-/// An anomaly type of a checker.
+/// The anomalies of one type of a checker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
     checker: String,
@@ -29,11 +29,11 @@ struct Found {
     witnesses: Vec<Evidence>,
 }
 
-/// What a witness names.
+/// The evidence that a witness names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Evidence {
     keys: BTreeSet<String>,
-    /// Indices.
+    /// The indices of the ops.
     ops: BTreeSet<u64>,
 }
 
@@ -47,7 +47,7 @@ impl Evidence {
         }
     }
 
-    /// Whether it is the same; to the op, if that is asked for or there is nothing else.
+    /// Whether the evidence is the same. The ops are compared if `to_the_op`, or if there are no keys.
     fn is_like(&self, other: &Evidence, to_the_op: bool) -> bool {
         self.keys == other.keys && (!(to_the_op || self.keys.is_empty()) || self.ops == other.ops)
     }
@@ -65,7 +65,7 @@ impl Baseline {
         self.0.is_empty()
     }
 
-    /// The histories that a file may be, each with whether their evidence must be the same to the op.
+    /// The histories that a file may be, each with whether the ops of their evidence must be the same.
     fn of_file(&self, file: &str) -> Vec<(&History, bool)> {
         let file = plain(file);
         if let [only] = &self.0[..] {
@@ -74,8 +74,7 @@ impl Baseline {
         self.0.iter().filter(|history| history.file == file).map(|history| (history, false)).collect()
     }
 
-    /// Whether an anomaly is known. It is, if all witnesses are, and there are no more than before where some are not
-    /// shown.
+    /// Whether an anomaly is known: all witnesses are known, and if some are not shown, there are no more than before.
     pub(super) fn has(&self, file: &str, checker: &str, anomaly: &Anomaly) -> bool {
         self.of_file(file).into_iter().any(|(history, to_the_op)| {
             let is_it = |found: &&Found| found.checker == checker && found.anomaly == anomaly.name;
@@ -91,7 +90,7 @@ impl Baseline {
         })
     }
 
-    /// Whether it is known that there is an anomaly of a type in the part of the history that is about a key.
+    /// Whether a type of anomaly is known for a key.
     pub(super) fn has_key(&self, file: &str, checker: &str, key: &str, anomaly: &str) -> bool {
         let row = (checker.to_owned(), key.to_owned(), anomaly.to_owned());
         self.of_file(file).into_iter().any(|(history, _)| history.keys.contains(&row))

@@ -1,4 +1,4 @@
-//! Which build of histcheck this is: what a checker saves is understood by the same program only.
+//! Identifies the build of histcheck: only the same program can load a checker's saved state.
 
 use crate::judge::program;
 use flate2::Crc;
@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// A program, by its version and a checksum of its file: two builds of one version may save another state.
+/// A program, identified by its version and a checksum of its file: two builds of one version may save different
+/// states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Build {
     pub(super) version: String,

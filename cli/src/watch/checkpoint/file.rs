@@ -1,4 +1,4 @@
-//! The file of a checkpoint: a version and a checksum around it, and one that is whole at any moment.
+//! The file of a checkpoint: it has a version and a checksum, and is complete at any moment.
 
 use super::Checkpoint;
 use super::build::Build;
@@ -9,13 +9,13 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What every checkpoint begins with.
+/// The bytes at the beginning of every checkpoint.
 const MAGIC: &[u8] = b"histcheck checkpoint\n";
 
-/// Grows whenever what is behind it changes.
+/// The version of the format, which increases with each change.
 const VERSION: u64 = 2;
 
-/// `None` if it takes more bytes than this.
+/// Encodes a checkpoint; `None` if it takes more bytes than `bytes_max`.
 pub(super) fn encode(checkpoint: &Checkpoint, build: &Build, bytes_max: usize) -> Option<Vec<u8>> {
     let mut out = Out::new(bytes_max);
     out.push(MAGIC);
@@ -30,7 +30,7 @@ pub(super) fn encode(checkpoint: &Checkpoint, build: &Build, bytes_max: usize) -
 
 /// # Errors
 ///
-/// If it is none, or another build made it, as a clause.
+/// If the bytes are not a checkpoint, or another build wrote it, as a clause.
 pub(super) fn decode(bytes: &[u8], build: &Build) -> Result<Checkpoint, String> {
     let rest = bytes.strip_prefix(MAGIC).ok_or("it is not a checkpoint of histcheck")?;
     let damaged = |_| "it is damaged".to_owned();
@@ -65,19 +65,19 @@ fn sum(bytes: &[u8]) -> [u8; 4] {
     sum.sum().to_le_bytes()
 }
 
-/// The file that becomes the next checkpoint.
+/// The path of the next checkpoint while it is written.
 fn next(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     name.into()
 }
 
-/// All that is created, or replaced, where a checkpoint is written.
+/// All paths that are created or replaced when a checkpoint is written.
 pub(crate) fn written(path: &Path) -> [PathBuf; 2] {
     [path.to_owned(), next(path)]
 }
 
-/// Whether a checkpoint can be written.
+/// Verifies that a checkpoint can be written.
 pub(super) fn try_out(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::Error::other("it is a directory"));
@@ -87,7 +87,8 @@ pub(super) fn try_out(path: &Path) -> io::Result<()> {
     fs::remove_file(next)
 }
 
-/// A new file, in the place of what a watch that was killed has left there. Anything else stays: it is another's.
+/// Creates the file. Replaces the remains of a watch that was killed; any other file is kept, because it belongs to
+/// another program.
 fn create(next: &Path) -> io::Result<File> {
     match fs::symlink_metadata(next) {
         Ok(found) if found.is_file() && is_left_behind(next)? => fs::remove_file(next)?,
@@ -98,7 +99,7 @@ fn create(next: &Path) -> io::Result<File> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    // This follows no link.
+    // `create_new` follows no link.
     File::create_new(next)
 }
 
@@ -109,7 +110,7 @@ fn is_left_behind(next: &Path) -> io::Result<bool> {
     Ok(MAGIC.starts_with(&begin) || begin.iter().all(|byte| *byte == 0))
 }
 
-/// Puts bytes in place of the last checkpoint. If the machine stops meanwhile, there is the one or the other.
+/// Replaces the last checkpoint. If the machine stops meanwhile, either the old or the new one exists.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let next = next(path);
     let mut file = create(&next)?;
@@ -125,7 +126,7 @@ fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// Elsewhere a directory cannot be opened.
+/// On other systems, a directory cannot be opened.
 #[cfg(not(unix))]
 fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
@@ -195,7 +196,7 @@ mod tests {
         try_out(&path).unwrap();
         assert!(!path.exists());
         write(&path, b"one").unwrap();
-        // A kill, or a crash, leaves this behind.
+        // A kill or a crash leaves such files.
         let long = [MAGIC, b"and more"].concat();
         for (left, new) in [(&MAGIC[..7], b"two"), (b"", b"3rd"), (&long, b"4th"), (&[0; 99], b"5th")] {
             fs::write(next(&path), left).unwrap();

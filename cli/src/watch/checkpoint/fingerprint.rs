@@ -1,19 +1,19 @@
-//! Whether a file is the one of which something was read: its first bytes, and those before the place.
+//! Recognizes a file that was read before: by its first bytes, and those before the position.
 
 use crate::watch::follow::text_at;
 use flate2::Crc;
 use std::fs::File;
 use std::io;
 
-/// Bytes that are compared, on each side.
+/// The number of bytes that are compared on each side.
 const COMPARED: u64 = 64 << 10;
 
-/// A file up to a place.
+/// A file up to a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fingerprint {
-    /// Where the next op is read.
+    /// The position of the next op in bytes.
     pub(super) byte: u64,
-    /// Checksums of the first bytes before that, and of the last.
+    /// The checksum of the first bytes of the part that was read, and that of its last bytes.
     first: u32,
     last: u32,
 }
@@ -23,7 +23,7 @@ history_core::state!(struct Fingerprint { byte, first, last });
 impl Fingerprint {
     /// # Errors
     ///
-    /// If the file cannot be read, or does not have so many bytes.
+    /// If the file cannot be read, or is shorter than `byte`.
     pub(super) fn of(file: &File, byte: u64) -> io::Result<Fingerprint> {
         let sum = |from: u64, to: u64| {
             let bytes = text_at(file, from, to - from)?;

@@ -1,10 +1,10 @@
-//! `--checkpoint`: what a watch knows, in a file, so that another one goes on from it after a stop, or a crash.
+//! `--checkpoint`: stores the state of a watch in a file, so that another watch can continue after a stop or a crash.
 //!
-//! A checkpoint is written between two batches of ops, after what they prove was printed. So each op is in the state,
-//! or is read again; and what was proved after the last checkpoint is proved, and printed, once more.
+//! A checkpoint is written between two batches of ops, after their results were printed. So each op is in the state, or
+//! is read again. Results that were found after the last checkpoint are found and printed once more.
 //!
-//! The state of a checker is in it, if the checker saves one. For the others, the ops before are checked again, without
-//! printing what was printed. Both end in the same verdict.
+//! The file contains the state of the checker, if the checker can save one. For other checkers, earlier ops are checked
+//! again, without printing the earlier output. Both give the same verdict.
 
 mod build;
 mod file;
@@ -27,41 +27,41 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Where checkpoints go, and how many.
+/// The file of checkpoints, and how often they are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checkpoints {
     pub(crate) path: PathBuf,
-    /// Between two of them.
+    /// The time between two checkpoints.
     pub(crate) every: Duration,
-    /// Bytes of one.
+    /// The maximum length of a checkpoint in bytes.
     pub(crate) bytes_max: u64,
 }
 
-/// What a watch needs to go on.
+/// The data that a watch needs to continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Checkpoint {
-    /// How the history is checked.
+    /// The settings of the check, as text.
     settings: String,
-    /// What was read of it.
+    /// The part of the history that was read.
     read: Fingerprint,
-    /// How many ops that was.
+    /// The number of ops that were read.
     ops: u64,
     /// The reader's state.
     reader: Vec<u8>,
-    /// The checker's, and how many ops it needs in addition; `None` if it needs all.
+    /// The checker's state, and how many earlier ops it needs in addition; `None` if it needs all ops.
     state: Option<(Vec<u8>, u64)>,
     printed: Printed,
 }
 
 history_core::state!(struct Checkpoint { settings, read, ops, reader, state, printed });
 
-/// What was printed so far.
+/// The output so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Printed {
     pub(super) is_violated: bool,
-    /// The op at which the violation became certain, as a sentence; absent where doubt came before it.
+    /// A sentence on the op at which the violation became certain; absent if doubt came before it.
     pub(super) violated: Option<String>,
-    /// Violations that were reported.
+    /// The number of violations that were reported.
     pub(super) violations: u64,
 }
 
@@ -74,18 +74,18 @@ pub(super) struct Keeper {
     settings: String,
     build: Build,
     written: Instant,
-    /// The history's file, as it is followed: another one may have its name by now.
+    /// The history's file, which is still followed if another file has its name by now.
     file: Arc<Shared>,
-    /// Whether the last attempt failed, which was reported.
+    /// Whether the last attempt failed and was reported.
     has_failed: bool,
 }
 
 impl Keeper {
-    /// Goes on from the last checkpoint, if there is one.
+    /// Loads the last checkpoint, if there is one.
     ///
     /// # Errors
     ///
-    /// If it does not fit, or there can be none, as a sentence.
+    /// If it does not fit, or no checkpoint can be written, as a sentence.
     pub(super) fn begin(
         to: &Checkpoints,
         history: &Path,
@@ -99,30 +99,30 @@ impl Keeper {
         Ok((Keeper { to, history, settings, build, written, file, has_failed: false }, resume))
     }
 
-    /// The history's file, for who follows it.
+    /// The history's file, for the thread that follows it.
     pub(super) fn file(&self) -> Arc<Shared> {
         Arc::clone(&self.file)
     }
 
-    /// What happens where there is no checkpoint, as a sentence.
+    /// A sentence on what happens if there is no checkpoint yet.
     pub(super) fn note(&self) -> String {
         format!("no checkpoint at {} yet: reading the history from its beginning", self.to.path.display())
     }
 
-    /// Writes a checkpoint if it is time to.
+    /// Writes a checkpoint if the time has come.
     ///
     /// # Errors
     ///
-    /// If there can be none of this history, as a sentence.
+    /// If this history can have no checkpoint, as a sentence.
     pub(super) fn keep(&mut self, run: &dyn Run, feed: &Feed, printed: Printed) -> Result<Option<String>, String> {
         if self.written.elapsed() < self.to.every { Ok(None) } else { self.write(run, feed, printed) }
     }
 
-    /// Writes a checkpoint, if the text can be read on from here. A warning, if that failed.
+    /// Writes a checkpoint, if reading can continue from here. Returns a warning if that failed.
     ///
     /// # Errors
     ///
-    /// As [`Keeper::keep`].
+    /// The same as those of [`Keeper::keep`].
     pub(super) fn write(&mut self, run: &dyn Run, feed: &Feed, printed: Printed) -> Result<Option<String>, String> {
         let place = match feed.read_on() {
             ReadOn::Later => {
@@ -151,7 +151,7 @@ impl Keeper {
         format!("--checkpoint: {history} cannot be read from the middle: {why}")
     }
 
-    /// Writes a checkpoint after so many ops. Why not, if that failed.
+    /// Writes a checkpoint after this number of ops. Returns the reason if that failed.
     fn try_write(
         &self,
         run: &dyn Run,
@@ -160,7 +160,7 @@ impl Keeper {
         printed: Printed,
     ) -> Result<(), String> {
         let now = |error: std::io::Error| error.to_string();
-        // The file of that name may be another one, of which nothing was read.
+        // The file with that name may be another one, which was not read.
         let Some(read) = self.file.look(|file| Fingerprint::of(file, byte)).map_err(now)? else {
             let history = self.history.display();
             return Err(format!("{history} was emptied or replaced, but a checkpoint needs a file that only grows"));
@@ -179,7 +179,7 @@ impl Keeper {
     }
 }
 
-/// How a history is checked, as text: a checkpoint serves for the same settings only.
+/// The settings of a check, as text. A checkpoint is valid only for the same settings.
 pub(super) fn settings(setup: &Setup<'_>, read_as: &ReadAs, keep_going: bool) -> String {
     let mut text = format!("-m {}", setup.checker.name());
     text.extend(setup.options.iter().map(|(name, value)| format!(" --{name}={value}")));
@@ -193,7 +193,7 @@ pub(super) fn settings(setup: &Setup<'_>, read_as: &ReadAs, keep_going: bool) ->
     text
 }
 
-/// Prints a warning of a keeper, if there is one.
+/// Prints the warning of a keeper, if there is one.
 pub(super) fn warn(warning: Option<&str>) {
     if let Some(warning) = warning {
         diagnose::warning(warning);

@@ -1,4 +1,4 @@
-//! Going on from a checkpoint.
+//! Continues from a checkpoint.
 
 use super::build::Build;
 use super::fingerprint::Fingerprint;
@@ -13,21 +13,21 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What to do about a checkpoint that does not fit.
+/// The advice for a checkpoint that does not fit.
 const REMOVE: &str = "to check the history from its beginning, remove the checkpoint";
 
-/// A checkpoint that fits the history and how it is checked.
+/// A checkpoint that fits the history and the settings.
 pub(crate) struct Resume {
     checkpoint: Checkpoint,
     path: PathBuf,
     history: PathBuf,
-    /// The history that was compared. Another file may get its name.
+    /// The history's file that was compared. Another file may get its name later.
     file: Arc<File>,
     shared: Arc<Shared>,
 }
 
 impl Checkpoint {
-    /// What is wrong with a file that has other text than the checkpoint covers, as a clause.
+    /// A clause for a file whose text differs from that of the checkpoint.
     fn other_text(&self, history: &Path) -> String {
         let (history, bytes) = (history.display(), self.read.byte);
         format!(
@@ -38,11 +38,11 @@ impl Checkpoint {
 }
 
 impl Resume {
-    /// The checkpoint at the path, if there is one.
+    /// Reads the checkpoint at the path, if there is one.
     ///
     /// # Errors
     ///
-    /// If it does not fit, as a sentence and what to do.
+    /// If it does not fit, as a sentence with advice.
     pub(super) fn read(path: &Path, history: &Path, settings: &str, build: &Build) -> Result<Option<Resume>, String> {
         let wrong = |why: &str| format!("cannot continue from {}: {why}; {REMOVE}", path.display());
         let bytes = match std::fs::read(path) {
@@ -64,11 +64,11 @@ impl Resume {
         resume.compare().map(|()| Some(resume))
     }
 
-    /// Looks whether the file that was opened still begins with what the checkpoint covers.
+    /// Verifies that the open file still begins with the text that the checkpoint covers.
     ///
     /// # Errors
     ///
-    /// If it does not, as a sentence and what to do.
+    /// If it does not, as a sentence with advice.
     pub(crate) fn compare(&self) -> Result<(), String> {
         let read = &self.checkpoint.read;
         if Fingerprint::of(&self.file, read.byte).is_ok_and(|now| now == *read) {
@@ -78,7 +78,7 @@ impl Resume {
         Err(format!("cannot continue from {}: {why}; {REMOVE}", self.path.display()))
     }
 
-    /// The history's file, read up to the checkpoint, for who follows it.
+    /// The history's file, read up to the checkpoint, for the thread that follows it.
     pub(super) fn shared(&self) -> Arc<Shared> {
         Arc::clone(&self.shared)
     }
@@ -88,30 +88,30 @@ impl Resume {
         &self.checkpoint.reader
     }
 
-    /// What was printed by then.
+    /// The output up to the checkpoint.
     pub(crate) fn printed(&self) -> Printed {
         self.checkpoint.printed.clone()
     }
 
-    /// What happens, as a sentence.
+    /// A sentence on what happens.
     pub(crate) fn note(&self) -> String {
         let Checkpoint { ops, state, .. } = &self.checkpoint;
         let again = if state.is_none() { ", which are checked again: the checker saves no state" } else { "" };
         format!("continuing from {}, after {ops} ops{again}", self.path.display())
     }
 
-    /// Says why it does not serve after all.
+    /// A sentence on why the checkpoint cannot be used after all.
     pub(crate) fn damaged(&self, _: Damaged) -> String {
         format!("cannot continue from {}: its state is damaged, or of another version; {REMOVE}", self.path.display())
     }
 
-    /// How many ops a run needs again.
+    /// The number of ops that a run needs again.
     pub(crate) fn ops_again(&self) -> u64 {
         let Checkpoint { ops, state, .. } = &self.checkpoint;
         state.as_ref().map_or(*ops, |(_, first_ops)| *first_ops)
     }
 
-    /// Gives a run the ops that it needs again, until `see` ends that; whether it did.
+    /// Passes a run the ops that it needs again, until `see` breaks. Returns whether it did.
     ///
     /// # Errors
     ///
@@ -138,11 +138,11 @@ impl Resume {
         Ok(())
     }
 
-    /// Gives a run its state, if it saved one.
+    /// Restores the saved state of a run, if there is one.
     ///
     /// # Errors
     ///
-    /// If it is none of this run's.
+    /// If the state is not valid for this run.
     pub(crate) fn restore(&self, run: &mut dyn Run) -> Result<(), Damaged> {
         self.checkpoint.state.as_ref().map_or(Ok(()), |(state, _)| run.restore(state))
     }

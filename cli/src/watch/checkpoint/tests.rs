@@ -1,4 +1,4 @@
-//! A history's file that is replaced, or written anew, where that cannot be seen by its name.
+//! Tests with a history's file that is replaced, or rewritten, under the same name.
 
 use super::*;
 use crate::watch::follow::Follow;
@@ -49,7 +49,7 @@ impl Place {
         fs::write(&self.history, NEW).unwrap();
     }
 
-    /// Reads all of the history; then `change` comes, and then the last checkpoint is written: the warning.
+    /// Reads the whole history, applies `change`, and writes the last checkpoint. Returns the warning.
     fn keep(&self, change: impl FnOnce(&Place)) -> Option<String> {
         let to = Checkpoints { path: self.checkpoint.clone(), every: Duration::ZERO, bytes_max: 1 << 20 };
         let (mut keeper, _) = Keeper::begin(&to, &self.history, String::new()).unwrap();

@@ -1,4 +1,4 @@
-//! An open file, read by position: several can read it, and each knows which file that is, whatever has its name.
+//! An open file, read by position. Several threads can read it, and it stays the same file if its name changes.
 
 use crate::watch::inbox::ARRIVAL_BYTES;
 use history_core::cast::Cast as _;
@@ -6,20 +6,21 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// Bytes before what is read next, which tell a file that has grown from one that was written anew.
+/// The number of compared bytes before the position: they distinguish a file that has grown from one that was
+/// rewritten.
 const TAIL_BYTES: usize = 1024;
 
-/// A file that is followed, and what was read of it.
+/// A file that is followed, and the position in it.
 pub(in crate::watch) struct Followed {
     file: Arc<File>,
-    /// How much of it was read.
+    /// The number of bytes that were read.
     offset: u64,
     /// The last bytes that were read; empty only at the beginning.
     tail: Vec<u8>,
 }
 
 impl Followed {
-    /// A file of which nothing was read.
+    /// A file from which nothing was read.
     pub(super) fn new(file: File) -> Followed {
         Followed { file: Arc::new(file), offset: 0, tail: Vec::new() }
     }
@@ -28,7 +29,7 @@ impl Followed {
     ///
     /// # Errors
     ///
-    /// If it does not have so many.
+    /// If the file is shorter.
     pub(super) fn read_to(file: Arc<File>, byte: u64) -> io::Result<Followed> {
         let bytes = byte.min(TAIL_BYTES.to_u64());
         let tail = text_at(&file, byte - bytes, bytes)?;
@@ -46,26 +47,26 @@ impl Followed {
         self.offset
     }
 
-    /// Whether it is this very file, and was read at least so far. One that is shorter than what was read of it, or has
-    /// other text there, was emptied since.
+    /// Whether this is the same file, and was read at least to its length in `until`. A file that is now shorter than
+    /// the part that was read, or has other text there, was emptied since.
     pub(super) fn is_read(&self, until: &Metadata) -> bool {
         let now = self.file.metadata();
         let is_at_end = now.is_ok_and(|now| is_same(&now, until) && (until.len()..=now.len()).contains(&self.offset));
         is_at_end && self.is_unchanged().unwrap_or(false)
     }
 
-    /// Whether the last bytes that were read are still in it.
+    /// Whether the file still contains the last bytes that were read.
     pub(super) fn is_unchanged(&self) -> io::Result<bool> {
         Ok(self.text(0)? == self.tail)
     }
 
-    /// The last bytes that were read, as they are in the file now, and so many behind them.
+    /// The current bytes of the file at the last bytes that were read, and `more` bytes after them.
     fn text(&self, more: usize) -> io::Result<Vec<u8>> {
         let before = self.tail.len();
         text_at(&self.file, self.offset - before.to_u64(), (before + more).to_u64())
     }
 
-    /// What was added; nothing if what was read is not in the file any more.
+    /// Reads the added bytes; `None` if the bytes that were read are not in the file any more.
     pub(super) fn read(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut text = self.text(ARRIVAL_BYTES)?;
         if !text.starts_with(&self.tail) {
@@ -79,18 +80,18 @@ impl Followed {
         Ok(Some(text))
     }
 
-    /// Begins again, as what was read is not in the file any more.
+    /// Starts again at the beginning, because the file was emptied.
     pub(super) fn rewind(&mut self) {
         (self.offset, self.tail) = (0, Vec::new());
     }
 
-    /// What keeps a line that never ended apart from what comes next.
+    /// A newline that separates an incomplete line from the text after it.
     pub(super) fn end_of_line(&self) -> Vec<u8> {
         if self.tail.last().is_none_or(|last| *last == b'\n') { Vec::new() } else { b"\n".to_vec() }
     }
 }
 
-/// The text of a file from a byte on, whatever else reads the file.
+/// The text of a file from a position on, independently of other readers.
 pub(in crate::watch) struct TextFrom {
     file: Arc<File>,
     at: u64,
@@ -110,7 +111,7 @@ impl Read for TextFrom {
     }
 }
 
-/// So many bytes from a byte on, or fewer if the file ends before.
+/// This number of bytes from a position on, or fewer if the file ends before.
 pub(in crate::watch) fn text_at(file: &File, at: u64, bytes: u64) -> io::Result<Vec<u8>> {
     let mut text = vec![0; usize::try_from(bytes).map_err(io::Error::other)?];
     let mut read = 0;
@@ -142,7 +143,7 @@ pub(super) fn is_same(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Elsewhere files are distinguished by when they were made.
+/// On other systems, files are distinguished by their creation time.
 #[cfg(not(unix))]
 pub(super) fn is_same(a: &Metadata, b: &Metadata) -> bool {
     a.created().ok() == b.created().ok()

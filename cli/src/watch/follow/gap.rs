@@ -1,27 +1,27 @@
-//! Text that may be missing from a history, since its file was emptied or replaced while it was followed.
+//! Text that may be missing from a history, because its file was emptied or replaced while it was followed.
 //!
-//! What was added to a file after the last look, and before it was emptied, is gone; and a file that had the name for a
-//! short time may never have been opened. Only consecutive indices show that nothing is missing, and only up to the
-//! last op: what is missing at the end, only an op of the new text shows.
+//! Text that was added after the last read, and before the file was emptied, is lost. A file that had the name for a
+//! short time may never have been opened. Only consecutive indices show that no op is missing, and only up to the last
+//! op: only an op of the new text shows whether ops at the end are missing.
 
 use crate::watch::refused::lower;
 use history_core::{NextStep, Report};
 
-/// Where ops may be missing.
+/// The position of missing ops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::watch) enum Gap {
     None,
-    /// Behind those that were read: no op of the new text was read yet.
+    /// After the ops that were read: no op of the new text was read yet.
     Behind,
-    /// Between those that were read, or before them.
+    /// Between the ops that were read, or before them.
     Before,
 }
 
-/// What is said as soon as it happens.
+/// The warning, which is printed at once.
 pub(in crate::watch) const WARNING: &str = "the history's file was emptied or replaced. Some of its ops may not have been read, and \
                                   no consecutive indices show that all were: from here on the verdict can only be unknown";
 
-/// Makes a report say no more than is known: never that all is valid, and that something is not only if it
+/// Removes from a report what is no longer certain: the history is never valid, and it is invalid only if that
 /// `was_certain` before.
 pub(in crate::watch) fn qualify(report: &mut Report, was_certain: bool) {
     lower(report, was_certain);
@@ -45,7 +45,7 @@ mod tests {
     use history_core::{Batch, Verdict};
     use std::sync::Arc;
 
-    /// The gap of a feed of these lines, if their file was replaced before the line with that number.
+    /// The gap of a feed of these lines, if the file was replaced before the line with that number.
     fn gap(lines: &[&str], replaced_before: Option<usize>) -> Gap {
         let (sender, inbox) = inbox();
         let mut begins = Vec::from([0]);
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(gap(&[&bare, &bare], None), Gap::None, "it only grew");
     }
 
-    /// More may have been written, and emptied before it was read: `[3 4]` say nothing of a 5.
+    /// More text may have been written and removed before it was read: `[3 4]` does not exclude a 5.
     #[test]
     fn only_an_op_of_the_new_text_shows_that_nothing_is_missing_before_it() {
         let op = |index: u64| format!("{{:process 0, :type :ok, :f :read, :value 1, :index {index}}}");

@@ -1,4 +1,4 @@
-//! A file that grows: what is in it, then whatever is added, through truncation and rotation.
+//! Follows a file that grows: reads its content and then added text, and handles truncation and rotation.
 
 mod file;
 pub(super) mod gap;
@@ -17,39 +17,40 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Between two looks at a file that has just grown, and at one that has not for a while.
+/// The pause between two reads of a file that has just grown, and of one that has not grown for a while.
 const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 
-/// Looks that show nothing before a file that is over counts as read.
+/// The number of reads without new text after which a file is complete, if the history is over.
 const LOOKS_AT_END: u32 = 3;
 
 /// A file that is followed by its name.
 pub(super) struct Follow {
     path: PathBuf,
     shared: Arc<Shared>,
-    /// Bytes of text that have come, with those before the place where this began.
+    /// The number of bytes of text received, including those before the position at which this began.
     came: u64,
 }
 
 impl Follow {
-    /// Follows what is at the path, now or later; a file that was opened before, from where it was read to.
+    /// Follows the file at the path, which may not exist yet. A file that was opened before is read from its position
+    /// on.
     pub(super) fn new(path: PathBuf, shared: Arc<Shared>) -> Follow {
         let came = shared.lock().as_ref().map_or(0, Followed::offset);
         Follow { path, shared, came }
     }
 
-    /// Reads what there is, and then more, until the receiver is gone, or the history `is_over`: then all is brought
-    /// that is in the file by then.
+    /// Reads the existing text, and then added text, until the receiver is dropped, or the history `is_over`: then
+    /// reads all text that is in the file at that time.
     pub(super) fn run(mut self, sender: &Sender<Vec<u8>>, is_over: &Arc<AtomicBool>) {
         let (mut pause, mut looks, mut until) = (PAUSES[0], 0, None);
         loop {
             if is_over.load(Ordering::SeqCst) {
-                // A file that continues growing ends where it did when this was seen.
+                // If the file continues to grow, it is read up to its current length.
                 let until = until.get_or_insert_with(|| std::fs::metadata(&self.path).ok());
                 let followed = self.shared.lock();
                 let is_read = followed.as_ref().zip(until.as_ref()).is_some_and(|(file, until)| file.is_read(until));
                 drop(followed);
-                // To open a file is a look that shows nothing, and so is to come to the end of one that was replaced.
+                // Opening a file, and reaching the end of a file that was replaced, are reads without new text.
                 if is_read || looks > LOOKS_AT_END {
                     let _ = sender.send(Arrival::Cut);
                     return;
@@ -75,7 +76,7 @@ impl Follow {
         }
     }
 
-    /// What has been added; empty if nothing was.
+    /// The text that was added; empty if there is none.
     fn more(&mut self) -> io::Result<Vec<u8>> {
         let text = self.look()?;
         self.came += text.len().to_u64();
@@ -92,14 +93,14 @@ impl Follow {
             Some(text) if text.is_empty() => {}
             Some(text) => return Ok(text),
             None => {
-                // It was emptied, and what is in it now is new.
+                // The file was emptied, and its current content is new.
                 let end = self.replace(followed);
                 followed.rewind();
                 return Ok(end);
             }
         }
         if is_replaced(followed.file(), &self.path)? {
-            // What was written between the last read and the change of names is still in the old file.
+            // Text that was written between the last read and the change of names is still in the old file.
             if let Some(text) = followed.read()?.filter(|text| !text.is_empty()) {
                 return Ok(text);
             }
@@ -112,7 +113,7 @@ impl Follow {
         Ok(Vec::new())
     }
 
-    /// Notes that what comes next is new text, and returns what goes between.
+    /// Records that the following text is new, and returns the separator before it.
     fn replace(&self, old: &Followed) -> Vec<u8> {
         let end = old.end_of_line();
         self.shared.replace(self.came + end.len().to_u64());
@@ -120,7 +121,7 @@ impl Follow {
     }
 
     fn open(&self) -> io::Result<Option<Followed>> {
-        // A pipe would be opened only when someone opens it to write.
+        // Opening a pipe would block until another process opens it for writing.
         if found(std::fs::metadata(&self.path))?.is_some_and(|found| !found.is_file()) {
             return Err(io::Error::other("it is not a regular file; to watch a pipe, create it first"));
         }
@@ -128,13 +129,13 @@ impl Follow {
     }
 }
 
-/// Whether another file has the name by now. As long as there is none, the old one may still grow.
+/// Whether another file has the name by now. If no file has it, the old one may still grow.
 fn is_replaced(file: &File, path: &Path) -> io::Result<bool> {
     let Some(named) = found(std::fs::metadata(path))? else { return Ok(false) };
     Ok(!is_same(&file.metadata()?, &named))
 }
 
-/// Nothing if there is no such file.
+/// Returns `None` if the file does not exist.
 fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),

@@ -1,4 +1,4 @@
-//! Files that are followed: what is read of one that grows, is emptied, replaced or written anew.
+//! Tests with files that are followed: files that grow, are emptied, replaced or rewritten.
 
 use super::*;
 use crate::watch::inbox::Text;
@@ -14,11 +14,11 @@ fn read_to(path: &Path, byte: u64) -> Follow {
     Follow::new(path.to_owned(), Arc::new(Shared::read_to(Arc::new(File::open(path).unwrap()), byte).unwrap()))
 }
 
-/// All that the next looks bring.
+/// The text of the next reads.
 fn drain(follow: &mut Follow) -> String {
     let mut all = Vec::new();
     let mut idle = 0;
-    // Opening a file takes a look of its own.
+    // Opening a file takes a separate read.
     while idle < 3 {
         let text = follow.more().unwrap();
         idle = if text.is_empty() { idle + 1 } else { 0 };
@@ -47,7 +47,7 @@ fn a_file_is_followed_as_it_comes_grows_and_is_emptied() {
     fs::write(&path, "four\n").unwrap();
     assert_eq!(drain(&mut follow), "four\n");
     assert_eq!(follow.shared.begins(), Some(14));
-    // Written anew, and longer than what was read; the last line is the same.
+    // The file is rewritten and longer than before; the last line is the same.
     fs::write(&path, "5678\nfour\n").unwrap();
     assert_eq!(drain(&mut follow), "5678\nfour\n");
     assert_eq!(follow.shared.begins(), Some(19));
@@ -88,7 +88,7 @@ fn a_file_is_followed_from_a_byte_on_and_another_one_from_its_beginning() {
     assert_eq!(follow.shared.begins(), Some(14));
 }
 
-/// What is brought if the history is over now.
+/// The text that is read if the history is over now.
 fn rest(follow: Follow) -> String {
     let (sender, inbox) = crate::watch::inbox::inbox();
     follow.run(&sender, &Arc::new(AtomicBool::new(true)));
@@ -110,7 +110,7 @@ fn a_history_that_is_over_ends_where_its_file_does() {
     assert_eq!(rest(new(&dir.path().join("none"))), "");
 }
 
-/// The new one is shorter than what was read of the old one, or as long.
+/// The new file is shorter than the part that was read of the old one, or as long.
 #[test]
 fn a_file_that_took_the_place_of_another_is_read_before_the_history_is_over() {
     let dir = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ fn a_file_that_took_the_place_of_another_is_read_before_the_history_is_over() {
     }
 }
 
-/// It has changed since it was opened, and before more of it was read: it is shorter, as long, or longer.
+/// The file changed after it was opened, and before more of it was read: it is shorter, as long, or longer.
 #[test]
 fn a_file_that_is_emptied_before_more_was_read_is_new() {
     let dir = tempfile::tempdir().unwrap();
@@ -155,7 +155,8 @@ fn text_that_comes_and_goes_before_any_was_read_is_no_loss() {
     assert_eq!((&*drain(&mut follow), follow.shared.begins()), ("two\n", None));
 }
 
-/// What is found is of the file from which text came, whatever has its name, and only if that is still in it.
+/// The result is for the file from which the text came, whichever file has its name, and only if the text is still in
+/// it.
 #[test]
 fn a_look_is_at_the_file_from_which_text_came() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,20 +1,20 @@
-//! Why a watch ends without a report.
+//! Reasons why a watch ends without a report.
 
 use crate::output::diagnose;
 use crate::output::exit::Exit;
 use history_core::HistoryError;
 
-/// Why there will be no report.
+/// The reason why there will be no report.
 pub(in crate::watch) enum Stopped {
     History(HistoryError),
-    /// The receiver is gone.
+    /// The output cannot be written.
     Output(Exit),
-    /// There can be no checkpoint, or the last one is of no use.
+    /// A checkpoint cannot be written, or the last one cannot be used.
     Checkpoint(String),
 }
 
 impl Stopped {
-    /// How the program ends, unless an error is the result.
+    /// The exit status of the program, unless the result is an error.
     pub(in crate::watch) fn exit(self) -> Result<Exit, HistoryError> {
         match self {
             Stopped::History(error) => Err(error),

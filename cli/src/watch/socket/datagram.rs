@@ -1,12 +1,11 @@
-//! A socket without connections: each message is an op, and messages have one order, whoever sent them.
+//! A socket without connections: each message is an op, and all messages have one order.
 //!
-//! A message to a unix socket is put into the one queue of its receiver, and the sender's call returns when it is
-//! there. So an invocation that is sent before the store is called is in the queue by then, and a completion comes
-//! after all that was sent before it: the order of the queue is sound (see [`order`](crate::watch::order)) without
-//! acknowledgements.
+//! A message to a Unix socket is put into the receiver's only queue before the sender's call returns. So an invocation
+//! that is sent before the store is called is in the queue by then, and a completion comes after everything that was
+//! sent before it: the order of the queue is sound (see [`order`](crate::watch::order)) without acknowledgements.
 //!
-//! What is not an op is omitted, and may have been an invocation: its sender does not wait for anything, so from there
-//! on ops may take effect that are not recorded.
+//! A message that is not an op is omitted. It may have been an invocation, whose sender does not wait for an answer, so
+//! from there on operations may take effect that are not recorded.
 
 use super::{Unlink, bind_path};
 use crate::watch::feed::{FromWriters, Placed};
@@ -20,16 +19,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What an interrupt puts into the queue. Before one it is a bad message like others.
+/// The message with which an interrupt ends the queue. Before an interrupt, it is treated as an invalid message.
 const END: &[u8] = b"\0the history ends\0";
 
-/// Bytes of a message, of which systems pass on much smaller ones only.
+/// The maximum length of a message in bytes. Systems only pass on much shorter ones.
 const MESSAGE_BYTES_MAX: usize = 4 << 20;
 
-/// A socket that messages are sent to.
+/// A socket to which messages are sent.
 pub(in crate::watch) struct DatagramSocket {
     socket: UnixDatagram,
-    /// One that sends to it, whatever has its path by then.
+    /// A socket that sends to it, even if another socket has its path by then.
     end: Arc<UnixDatagram>,
     path: PathBuf,
     is_over: Arc<AtomicBool>,
@@ -49,8 +48,8 @@ impl DatagramSocket {
         Unlink::new(&self.path)
     }
 
-    /// What ends the history after all that was sent by then: a message that is not an op, which has its place in the
-    /// queue.
+    /// Returns the function that ends the history after all messages sent before: it sends a message that is not an op,
+    /// which has its place in the queue.
     pub(in crate::watch) fn end(&self, sender: Sender<FromWriters>) -> impl Fn() + Send + 'static {
         let (end, is_over) = (Arc::clone(&self.end), Arc::clone(&self.is_over));
         move || {
@@ -64,7 +63,7 @@ impl DatagramSocket {
         }
     }
 
-    /// Records what is sent.
+    /// Records the messages.
     pub(in crate::watch) fn run(self, sender: &Sender<FromWriters>, read_as: &ReadAs) {
         let mut messages = Messages { sender, lines: read_as.lines(), history: read_as.merge(), number: 0 };
         let mut bytes = vec![0; MESSAGE_BYTES_MAX];
@@ -93,19 +92,19 @@ impl DatagramSocket {
 
     fn wait(&self) {
         use rustix::event::{PollFd, PollFlags, poll};
-        // What goes wrong shows when it is read.
+        // An error shows when the socket is read.
         let _ = poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], None);
     }
 }
 
-/// Nobody reads what is brought.
+/// The receiver of ops was dropped.
 struct Gone;
 
 struct Messages<'d> {
     sender: &'d Sender<FromWriters>,
     lines: Lines,
     history: Merge,
-    /// Messages so far.
+    /// The number of messages so far.
     number: u64,
 }
 
@@ -124,7 +123,7 @@ impl Messages<'_> {
             return Ok(());
         }
         if let Err(Misplaced { kind, error }) = self.history.add(&mut batch) {
-            // What completes took effect before, whatever is known of it.
+            // A completion shows that an operation took effect before, even if the rest of the op is invalid.
             let began = kind != OpKind::Invoke;
             return self.refuse(error.to_string(), if began { Doubt::FromTheBeginning } else { Doubt::FromHere });
         }
@@ -146,7 +145,7 @@ mod tests {
     use crate::watch::inbox::inbox;
     use rustix::event::{PollFd, PollFlags, poll};
 
-    /// Another program has put its own socket in this one's place.
+    /// Another program has put its own socket at this path.
     #[test]
     fn the_end_comes_to_this_socket_whatever_has_its_path() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,9 +1,9 @@
-//! A connection to one writer, read and written without being stuck in it.
+//! A connection to one writer, read and written without blocking.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
-/// A connection. Reads and writes never wait: [`Stream::wait`] does.
+/// A connection. Reads and writes never block; [`Stream::wait`] does.
 #[derive(Debug)]
 pub(in crate::watch) enum Stream {
     Tcp(TcpStream),
@@ -14,8 +14,8 @@ pub(in crate::watch) enum Stream {
 impl Stream {
     pub(in crate::watch) fn tcp(stream: TcpStream) -> io::Result<Stream> {
         stream.set_nonblocking(true)?;
-        // An acknowledgement is a line of its own, and someone waits for it. Where it cannot be hastened, it comes
-        // later.
+        // An acknowledgement is a single line, and its receiver waits for it, so it should be sent at once. Without
+        // this option, it is only sent later.
         let _ = stream.set_nodelay(true);
         Ok(Stream::Tcp(stream))
     }
@@ -26,7 +26,7 @@ impl Stream {
         Ok(Stream::Unix(stream))
     }
 
-    /// The address of whoever has connected, where it has one.
+    /// The address of the writer, if it has one.
     pub(in crate::watch) fn peer(&self) -> Option<String> {
         match self {
             Stream::Tcp(stream) => stream.peer_addr().ok().map(|address| address.to_string()),
@@ -51,7 +51,7 @@ impl Stream {
         }
     }
 
-    /// Waits until there is something to read, be it the end; or, if that is wanted, something can be written.
+    /// Waits until there is something to read, or the end; or, with `to_write`, until something can be written.
     #[cfg(unix)]
     pub(in crate::watch) fn wait(&self, to_write: bool) {
         use rustix::event::{PollFd, PollFlags, poll};
@@ -60,23 +60,23 @@ impl Stream {
             Stream::Tcp(stream) => PollFd::new(stream, flags),
             Stream::Unix(stream) => PollFd::new(stream, flags),
         };
-        // What goes wrong shows when it is read.
+        // An error shows when the connection is read.
         let _ = poll(&mut [socket], None);
     }
 
-    /// Nothing can be waited for here but time.
+    /// On other systems, this only waits for some time.
     #[cfg(not(unix))]
     pub(in crate::watch) fn wait(&self, _to_write: bool) {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 
-    /// Whether a connection that is closed before all was read loses what it wrote last: TCP drops what was not sent
+    /// Whether closing a connection before all was read loses the last written data: TCP drops data that was not sent
     /// yet.
     pub(in crate::watch) fn loses_when_reset(&self) -> bool {
         matches!(self, Stream::Tcp(_))
     }
 
-    /// Makes reading come to its end.
+    /// Closes the connection for reading, so that reads reach the end.
     pub(in crate::watch) fn end_reading(&self) {
         self.shutdown(Shutdown::Read);
     }
@@ -86,7 +86,7 @@ impl Stream {
     }
 
     fn shutdown(&self, how: Shutdown) {
-        // A client that has gone needs no answer.
+        // A client that has disconnected needs no answer.
         let _ = match self {
             Stream::Tcp(stream) => stream.shutdown(how),
             #[cfg(unix)]

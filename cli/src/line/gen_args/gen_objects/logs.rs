@@ -43,7 +43,7 @@ pub(crate) fn command() -> Command {
         .args(destination())
 }
 
-/// What was asked for.
+/// The parameters from the command line.
 pub(crate) fn parameters(matches: &ArgMatches) -> Logs {
     let d = Logs::default();
     let number = |name: &str, default: u64| matches.get_one(name).copied().unwrap_or(default);
