@@ -1,10 +1,10 @@
-//! Every shell line of the book is run where it stands, page by page, and prints what the page says it prints.
+//! Runs every shell line of the book, page by page, and compares the output with the page.
 //!
-//! In a block of `console`, `$ ` begins a line for the shell and `> ` continues it; `? 1` tells an exit code that is
-//! not 0, and what follows is the output, standard error included. `[..]` represents anything within a line, `...` for
-//! any lines. A page is a directory of its own, in which `cli/examples` is as in the source, and nothing else is: a
-//! page shows all that it needs. A block such as `python file=recorder.py` is a file. Blocks of `console slow` build
-//! crates, and are run with `-- --ignored`; those of `console needs=go` are run where that program is.
+//! In a block of `console`, `$ ` begins a line for the shell and `> ` continues it; `? 1` is an exit code other than 0,
+//! and the lines after it are the output, including standard error. `[..]` represents anything within a line, `...` any
+//! lines. Each page has its own directory, which contains `cli/examples` as in the source, and nothing else: a page
+//! must show everything that it needs. A block such as `python file=recorder.py` is a file. Blocks of `console slow`
+//! build crates, and are run with `-- --ignored`; those of `console needs=go` are run if that program is installed.
 
 #![cfg(unix)]
 
@@ -15,7 +15,7 @@ use std::process::Command;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// What a page has one do.
+/// A step of a page.
 #[derive(Debug, PartialEq)]
 enum Step {
     File { name: String, text: String },
@@ -34,7 +34,7 @@ fn the_book_does_what_it_says() {
     assert!(run > 20, "only {run} lines were run");
 }
 
-/// Crates are built as an outsider builds them.
+/// The crates are built as a user would build them.
 #[test]
 #[ignore = "builds plugins from nothing; .ci/run does it"]
 fn the_book_builds_what_it_says() {
@@ -48,7 +48,7 @@ fn the_book_builds_what_it_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A line that looks like one for a shell and is in no block of `console` would never be run.
+/// A line outside of `console` blocks that looks like a shell command would never be run.
 #[test]
 fn no_shell_line_stands_outside_of_console_blocks() {
     let programs = ["histcheck ", "cargo ", "./", "java ", "python3 ", "go "];
@@ -78,7 +78,7 @@ fn no_link_leads_nowhere() {
         for target in targets.filter(|target| !target.contains("://") && !target.starts_with('#')) {
             let path = target.split('#').next().unwrap_or(target);
             links += 1;
-            // What is included in the book stands elsewhere, and is linked from there.
+            // Pages that the book includes are in other folders, and are linked from there.
             if !path.is_empty() && !page.with_file_name(path).exists() {
                 dead.push(format!("{}: {target}", page.display()));
             }
@@ -123,7 +123,7 @@ fn a_page_that_lies_is_caught() {
     assert!(wrong[1].contains("page.md:5") && wrong[1].contains("exit code 0, not 1"), "{}", wrong[1]);
 }
 
-/// All pages, in order: the book, and the crates' own.
+/// All pages, in order: those of the book, and those of the crates.
 fn pages() -> Vec<PathBuf> {
     let mut folders = vec![Path::new(ROOT).join("docs")];
     let crates = [
@@ -157,7 +157,7 @@ fn text(page: &Path) -> String {
     std::fs::read_to_string(page).unwrap()
 }
 
-/// Takes a page apart.
+/// Divides a page into steps.
 fn steps(page: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut lines = page.lines().enumerate().map(|(at, line)| (at + 1, line));
@@ -177,7 +177,7 @@ fn steps(page: &str) -> Vec<Step> {
     steps
 }
 
-/// Takes a block of `console` apart.
+/// Divides a block of `console` into steps.
 fn runs(block: &[(usize, &str)], is_slow: bool, needed: Option<&str>, steps: &mut Vec<Step>) {
     for (at, text) in block {
         if let Some(first) = text.strip_prefix("$ ") {
@@ -196,7 +196,7 @@ fn runs(block: &[(usize, &str)], is_slow: bool, needed: Option<&str>, steps: &mu
             *output += "\n";
         }
     }
-    // The empty line before the next command is nobody's output.
+    // The empty line before the next command is not output.
     for step in steps {
         if let Step::Run { output, .. } = step {
             output.truncate(output.trim_end().len());
@@ -207,7 +207,7 @@ fn runs(block: &[(usize, &str)], is_slow: bool, needed: Option<&str>, steps: &mu
     }
 }
 
-/// Does what a page says. How many lines were run; what they did that the page does not say goes to `wrong`.
+/// Executes a page. Returns the number of lines run. Output that differs from the page is added to `wrong`.
 fn follow(page: &Path, slow_too: bool, wrong: &mut Vec<String>) -> usize {
     let begun = tempfile::tempdir().unwrap();
     let (mut place, mut run) = (furnish(begun.path()), 0);
@@ -240,7 +240,7 @@ fn follow(page: &Path, slow_too: bool, wrong: &mut Vec<String>) -> usize {
     run
 }
 
-/// Makes what is there before a page begins: its directory, next to which is a clone.
+/// Creates the directory in which a page begins, next to a clone.
 fn furnish(begun: &Path) -> PathBuf {
     let root = Path::new(ROOT).canonicalize().unwrap();
     std::os::unix::fs::symlink(&root, begun.join("histcheck")).unwrap();
@@ -250,7 +250,7 @@ fn furnish(begun: &Path) -> PathBuf {
         let entry = entry.unwrap();
         std::fs::copy(entry.path(), place.join("cli/examples").join(entry.file_name())).unwrap();
     }
-    // What is in no registry yet.
+    // Provides the crates that are not in a registry yet.
     std::fs::create_dir(place.join(".cargo")).unwrap();
     let crates = [
         ("history-core", "history-core"),
@@ -272,7 +272,7 @@ fn is_there(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Runs a line; its exit code, and all that it printed.
+/// Runs a line. Returns its exit code, and all its output.
 fn shell(place: &Path, command: &str) -> (i32, String) {
     let built = Path::new(env!("CARGO_BIN_EXE_histcheck")).parent().unwrap();
     let paths = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect::<Vec<_>>();
@@ -282,7 +282,8 @@ fn shell(place: &Path, command: &str) -> (i32, String) {
         .current_dir(place)
         .env("PATH", path)
         .env("NO_COLOR", "1")
-        // What crates of a page do is shown, not how fast: all are built as for development, and what they share once.
+        // The pages show the results of crates, not their speed: all are built without optimization, and share
+        // dependencies.
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
         .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
         .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true")

@@ -1,4 +1,4 @@
-//! `histcheck watch --checkpoint`: a watch that is stopped, or killed, and another one that goes on from it.
+//! `histcheck watch --checkpoint`: a watch that is stopped or killed, and another one that continues.
 
 use super::watch::{Started, stale_reads};
 use super::{histcheck, stderr, stdout};
@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 
-/// A directory with a history that grows, and the words that watch it.
+/// A directory with a history that grows, and the options to watch it.
 struct Place {
     _dir: tempfile::TempDir,
     history: PathBuf,
@@ -28,13 +28,13 @@ impl Place {
         file.write_all(text.as_bytes()).unwrap();
     }
 
-    /// A checkpoint after each batch.
+    /// The options, with a checkpoint after each batch.
     fn words(&self, options: &str) -> String {
         let (history, checkpoint) = (self.history.display(), self.checkpoint.display());
         format!("watch {options} --checkpoint {checkpoint} --checkpoint-interval 1ns {history}")
     }
 
-    /// Watches up to the end of what is there: what was noted first, and printed.
+    /// Watches to the current end of the history. Returns the first note, the exit code, and the output.
     fn watch(&self, options: &str) -> (String, Option<i32>, String) {
         let mut watch = Started::new(&self.words(options));
         let note = watch.line();
@@ -50,7 +50,7 @@ impl Place {
     }
 }
 
-/// What is printed of each op that proves a violation.
+/// The text that is printed for each op that proves a violation.
 const PROOF: &str = "was found at the op at index";
 
 /// The ops that are reported as proofs.
@@ -80,7 +80,7 @@ fn a_watch_that_is_killed_goes_on() {
             }
         };
         until_proof();
-        // What comes now is read behind a checkpoint.
+        // The following ops are read after a checkpoint.
         place.append(&stale_reads(20 * round + 10..20 * round + 20));
         (0..11 + 4 * round).for_each(|_| until_proof());
         watch.child.kill().unwrap();
@@ -94,13 +94,13 @@ fn a_watch_that_is_killed_goes_on() {
     let whole = histcheck("watch -m list-append --keep-going").stdin(text).assert().code(1);
     assert_eq!((code, proofs(&printed)), (Some(1), proofs(&stdout(&whole))));
     assert_eq!(proofs(&printed).len(), 60);
-    // The last report counts them all.
+    // The last report counts all of them.
     let counted = |text: &str| text.lines().rfind(|line| line.contains("ops proved a violation")).map(str::to_owned);
     assert_eq!(counted(&last), counted(&stdout(&whole)));
     assert!(counted(&last).is_some_and(|line| line.contains("60 ops proved")), "{last}");
 }
 
-/// A checker that saves no state has the same verdict, and reports nothing twice.
+/// With a checker that saves no state, the verdict is the same, and nothing is reported twice.
 #[test]
 fn a_checker_without_a_state_checks_the_ops_again() {
     let place = Place::new();
@@ -149,7 +149,7 @@ fn what_does_not_fit_is_refused() {
     other[21] += 1;
     with(&other, "it is damaged");
     fs::write(&place.checkpoint, &checkpoint).unwrap();
-    // Shorter, longer but another one, and none.
+    // The history is shorter, another one of greater length, or missing.
     for history in [stale_reads(0..1), stale_reads(7..12)] {
         fs::write(&place.history, history).unwrap();
         assert!(place.refused(options).contains("it is another history, or was replaced"));
@@ -161,7 +161,8 @@ fn what_does_not_fit_is_refused() {
     assert_eq!((code, proofs(&printed).len()), (Some(1), 2), "the new one, and the verdict's: {printed}");
 }
 
-/// The interval is long, so the first batch comes without a place to read on from. It may also be the last one.
+/// The interval is long, so the first batch has no position from which reading can continue. It may also be the last
+/// one.
 #[test]
 fn at_a_limit_a_checkpoint_is_written_before_it_is_time_to() {
     for keys in [1, 2000] {
@@ -201,7 +202,7 @@ fn a_checkpoint_needs_a_file_that_can_be_read_from_the_middle() {
     histcheck("watch -m counter --checkpoint a a").assert().code(254);
     histcheck("watch -m counter --checkpoint-interval 3 a").assert().code(254);
     histcheck("watch -m counter --checkpoint a --checkpoint-interval 0 b").assert().code(254);
-    // There is no such directory.
+    // The directory does not exist.
     let nowhere = histcheck("watch -m counter --checkpoint nowhere/a b").assert().code(255);
     assert!(stderr(&nowhere).contains("cannot write nowhere/a"), "{}", stderr(&nowhere));
     let mut compressed = GzEncoder::new(fs::File::create(&place.history).unwrap(), Compression::fast());
@@ -224,7 +225,7 @@ fn a_limit_ends_what_is_checked_again() {
     place.append(&(op("invoke", 1) + &op("ok", 1)));
     place.watch("-m counter");
     let kept = fs::read(&place.checkpoint).unwrap();
-    // What comes now would end it, too, but later.
+    // These ops would end the watch, too, but later.
     place.append(&op("invoke", 2));
     let ended = histcheck(&place.words("-m counter --max-memory 1")).assert().code(2);
     assert!(stdout(&ended).contains("The watch ended after 1 ops: the memory limit"), "{}", stdout(&ended));

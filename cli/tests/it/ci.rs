@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use snapbox::str;
 use std::process::{Command, Stdio};
 
-/// One of each: valid, invalid, unknown, and no history.
+/// Histories of each kind: valid, invalid, unknown, and not a history.
 const ALL: &str = "valid.edn stale.edn twice.edn truncated.edn";
 
 fn sarif(words: &str, code: i32) -> Value {
@@ -14,7 +14,7 @@ fn sarif(words: &str, code: i32) -> Value {
     log["runs"][0].clone()
 }
 
-/// The start tags of a document, which is well formed as far as tags are concerned.
+/// The start tags of a document. Asserts that its tags are well formed.
 fn tags(xml: &str) -> Vec<&str> {
     let (mut open, mut tags) = (Vec::new(), Vec::new());
     for tag in xml.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {
@@ -133,7 +133,7 @@ fn junit_has_a_case_for_each_key() {
     }
 }
 
-/// Of the keys that are valid only a hundred would be listed, and there are more; of witnesses eight are kept.
+/// Only a hundred of the valid keys are listed, and only eight of the witnesses are kept.
 #[test]
 fn junit_says_how_many_keys_there_were() {
     let op = |key: u64, kind: &str, f: &str, value: &str| {
@@ -161,7 +161,7 @@ fn several_checkers_have_a_case_each() {
     assert!(tags.iter().any(|tag| tag.starts_with(r#"property name="stats/"#)), "{xml}");
 }
 
-/// Of the characters that a path and a value can have, XML knows fewer.
+/// Paths and values may contain characters that XML does not allow.
 #[cfg(unix)]
 #[test]
 fn what_no_document_can_hold_does_not_break_it() {
@@ -181,7 +181,7 @@ fn what_no_document_can_hold_does_not_break_it() {
     let xml = stdout(&run("junit"));
     assert!(xml.chars().all(|c| c == '\n' || !(c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}'))), "{xml:?}");
     let suite = tags(&xml)[1].to_owned();
-    // `>` in an attribute is written out, or this would not be the whole tag.
+    // A `>` in an attribute must be escaped; otherwise, this would not be the whole tag.
     assert!(
         suite.starts_with("testsuite name=\"::error::\\u{1}\u{fffd}\\n") && suite.contains("&lt;&amp;&quot;"),
         "{suite}"
@@ -326,7 +326,7 @@ fn a_process_for_each_history_makes_no_difference() {
 
 #[test]
 fn a_history_that_takes_too_long_is_part_of_the_document() {
-    // A pipe that nobody writes to: the history never ends.
+    // The pipe has no writer, so the history never ends.
     let (reader, _writer) = std::io::pipe().unwrap();
     let words = "-m list-append --timeout 0.1 --output junit stale.edn -";
     let mut command = Command::new(snapbox::cmd::cargo_bin!("histcheck"));

@@ -1,10 +1,10 @@
-//! Clients with names are judged as those with numbers are: the reports differ in nothing but what clients are called.
+//! Clients with names are treated like those with numbers: the reports differ only in the names of clients.
 
 use super::{histcheck, stderr, stdout};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A workload, a bug that does harm with the seed below, and the checker.
+/// A workload, a bug that causes a violation with the seed below, and the checker.
 const WORLDS: &[(&str, &str, &str)] = &[
     ("list-append", "stale-read", "list-append"),
     ("rw-register", "read-uncommitted", "rw-register"),
@@ -43,10 +43,10 @@ fn generated(workload: &str, bug: &str, more: &str) -> String {
     stdout(&histcheck(&words).assert().success())
 }
 
-/// How the numbers begin that represent names within checkers.
+/// The beginning of the numbers that represent names within checkers.
 const NUMBER_OF_A_NAME: &str = "-92233720368547758";
 
-/// Histories in which some clients have names.
+/// The history, with names for some clients.
 fn renamed(text: &str, has_name: impl Fn(u64) -> bool) -> String {
     let mut renamed = String::new();
     for line in text.lines() {
@@ -61,7 +61,7 @@ fn renamed(text: &str, has_name: impl Fn(u64) -> bool) -> String {
     renamed
 }
 
-/// A report as it would be if the clients had numbers.
+/// The report that the clients would have with numbers.
 fn numbered(report: &str) -> String {
     let mut parts = report.split("worker-");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -98,7 +98,7 @@ fn clients_with_names_are_judged_as_those_with_numbers() {
             assert_eq!((numbered(&all.0), all.1), expected, "{about}");
             let some = report(dir.path(), checker, "", &renamed(&text, |number| number % 2 == 0));
             assert_eq!((numbered(&some.0), some.1), expected, "{about}, mixed");
-            // As some harnesses write it: completions only. The first may be an info.
+            // Some harnesses record only completions. The first one may be an info.
             let completions =
                 |text: &str| -> String { text.split_inclusive('\n').filter(|line| !line.contains("invoke")).collect() };
             let expected = report(dir.path(), checker, "", &completions(&text));
@@ -133,7 +133,7 @@ fn pages_pictures_and_smaller_histories_have_the_names() {
         let small = std::fs::read_to_string(small).unwrap();
         assert!(small.lines().all(|line| line.contains("\"process\":\"worker-")), "{small}");
     }
-    // What checkers draw and write themselves.
+    // Files that checkers write themselves.
     for (workload, file) in [("register", "timeline.html"), ("bank", "wrong-total.txt"), ("list-append", "0.svg")] {
         let out = dir.path().join(format!("{workload}-files"));
         histcheck(&format!("-m {workload} -d"))
@@ -192,9 +192,9 @@ fn numbers_are_left_out_like_names() {
     let judged = stdout(&judge("--not-clients 1").success());
     assert!(judged.contains("2 ops were ignored, because their processes are not clients: 2 of 1."), "{judged}");
     assert!(judged.contains("\"nonclient-op-count\":2"), "{judged}");
-    // What is named as a client stays one.
+    // A name that is given as a client remains one.
     judge("--clients 1 --not-clients 1*").code(1);
-    // A process may come back after an info if it is not a client.
+    // A process that is not a client may continue after an info.
     std::fs::write(&path, format!("{text} {{:process 2, :type :info}} {{:process 2, :type :info}}")).unwrap();
     judge("--not-clients 1,2").success();
     judge("--not-clients 1").code(255);
@@ -243,7 +243,7 @@ fn every_command_warns_of_names_that_no_op_has() {
         assert_eq!(said.matches("no history has an op").count(), 1, "{words}: {said}");
         assert!(!said.contains('\0'), "{words}: {said}");
     }
-    // A name that any of several histories has is none to warn of, whoever checked it.
+    // If any of several histories contains a name, there is no warning about it, whichever process checked the history.
     let other = dir.path().join("other.edn");
     std::fs::write(&other, "{:process :zzz, :type :invoke, :f :read} {:process :zzz, :type :ok, :f :read, :value 1}")
         .unwrap();
@@ -255,7 +255,7 @@ fn every_command_warns_of_names_that_no_op_has() {
 fn an_info_that_may_be_a_clients_needs_an_option() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h.edn");
-    // Without w2's op, what was read was never written.
+    // Without the op of w2, the value that was read was never written.
     let text = "{:process :w2, :type :info, :f :txn, :value [[:append 1 2]]}
 {:process :w1, :type :ok, :f :txn, :value [[:r 1 [2]]]}";
     std::fs::write(&path, text).unwrap();

@@ -40,7 +40,7 @@ transfers.edn: long-fork: unknown: No verdict, because of the op at index 2 (lin
     histcheck("-m stats,list-append valid.edn").assert().code(0).stdout_eq("valid.edn\ttrue\n");
 }
 
-/// What one of several says is, byte for byte, what it says alone.
+/// The report of each of several checkers has the same bytes as its report alone.
 #[test]
 fn the_report_of_each_is_that_of_it_alone() {
     for (file, keyed) in [("transfers.edn", ""), ("keyed.edn", "--keyed"), ("round.edn", "--keyed=auto")] {

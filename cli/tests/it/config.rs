@@ -33,7 +33,7 @@ fn a_profile_has_the_options_that_the_command_line_does_not_give() {
     assert_eq!(stdout(&run(dir.path(), "valid.edn stale.edn").code(1)), "valid.edn\ttrue\nstale.edn\tfalse\n");
     run(dir.path(), "--profile ci valid.edn stale.edn").code(0);
     assert!(fs::read_to_string(dir.path().join("out.xml")).unwrap().contains("tests=\"2\""));
-    // The command line's own checker takes the place of the file's, and is not added to it.
+    // The checker on the command line replaces that of the file; it is not added.
     assert!(stdout(&run(dir.path(), "-m stats --output json valid.edn").code(0)).contains("\"checker\":\"stats\""));
     let minimized = run(dir.path(), "minimize stale.edn").code(1);
     let warning = "warning: histcheck.toml: histcheck minimize has no option timeout: ignored";
@@ -43,7 +43,8 @@ fn a_profile_has_the_options_that_the_command_line_does_not_give() {
     run(dir.path(), "--config other.toml valid.edn").code(0);
 }
 
-/// What a verdict may depend on is not left out without a word: each of these has `histcheck` find something else.
+/// An option on which a verdict may depend is not omitted silently: with each of these options, `histcheck` finds
+/// something else.
 #[test]
 fn an_option_that_a_command_lacks_is_wrong_usage_if_a_verdict_may_depend_on_it() {
     let log = "log-file-pattern = \"panic\"\nlog-file = \"db.log\"\n";
@@ -59,7 +60,7 @@ fn an_option_that_a_command_lacks_is_wrong_usage_if_a_verdict_may_depend_on_it()
     }
     let about_output = "accept-torn = false\njobs = 2\nverbose = true\nquiet = false\n";
     let dir = place(&format!("[profile.default]\nmodel = \"list-append\"\n{about_output}"));
-    // A file would be followed for ever.
+    // A file would be followed without an end.
     let history = fs::read(dir.path().join("valid.edn")).unwrap();
     histcheck("watch").current_dir(dir.path()).stdin(history).assert().code(0);
     let dir = place(&format!("[profile.default]\nmodel = \"list-append\"\n{log}"));
@@ -67,7 +68,7 @@ fn an_option_that_a_command_lacks_is_wrong_usage_if_a_verdict_may_depend_on_it()
     assert!(said.contains("histcheck anonymize has no option log-file, log-file-pattern: ignored"), "{said}");
 }
 
-/// What changes how a history is read changes what is found in it and what is written.
+/// Options for reading a history change the results and the output.
 #[test]
 fn validate_and_convert_read_as_the_profile_says() {
     let dir = place(

@@ -131,12 +131,12 @@ fn values_that_json_would_merge_are_refused() {
     fs::write(&path, keys).unwrap();
     let said = stderr(&convert("--to json", &path).code(255));
     assert!(said.contains("1.5 is a key of a map, and JSON has only strings as keys"), "{said}");
-    // Equal sets are equal arrays.
+    // Equal sets become equal arrays.
     let sets = "{:process 0, :type :invoke, :f :write, :value #{10 2 a}}\n{:process 0, :type :ok, :f :write, :value #{a 2 10}}\n";
     fs::write(&path, sets).unwrap();
     let json = stdout(&convert("--to jsonl", &path).code(0));
     assert_eq!(json.matches("[2,10,\"a\"]").count(), 2, "{json}");
-    // Keys around values have tags, and what micro-ops do is a name in any notation.
+    // The tag is around a pair of a key and a value, and the function of a micro-op is a name in any notation.
     let text = "{:process 0, :type :ok, :f :txn, :value #t [0 [[:r \"r\" 1]]]}\n{:process 0, :type :ok, :f :txn, :value [[:r \"r\" 1]]}\n";
     fs::write(&path, text).unwrap();
     convert("--to jsonl", &path).code(0);
@@ -155,7 +155,7 @@ fn options_that_the_format_has_no_use_for_are_refused() {
     }
 }
 
-/// The table has no column for a key: that is an error of the history, not of standard output.
+/// The table has no column for a key: this is an error of the history, not of standard output.
 #[test]
 fn what_the_table_cannot_hold_is_an_error_of_the_history() {
     let dir = tempfile::tempdir().unwrap();

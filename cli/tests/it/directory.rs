@@ -11,7 +11,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(next).unwrap() {
             let path = entry.unwrap().path();
-            // The list of the others.
+            // Skips the list of files.
             if path.ends_with(".histcheck") {
                 continue;
             }
@@ -37,7 +37,7 @@ fn the_files_of_one_history_lie_in_the_directory_itself() {
     assert_eq!(unindented(&report), unindented(&account), "the report says what -v says");
 }
 
-/// A read of 2 ms while a node was cut off.
+/// A read that takes 2 ms during a partition.
 const TIMED: &str = "{:process :nemesis, :type :info, :f :start-partition, :time 0}
 {:process 0, :type :invoke, :f :read, :time 1000000}
 {:process 0, :type :ok, :f :read, :value nil, :time 3000000}

@@ -1,4 +1,4 @@
-//! What is said of files that are not histories.
+//! Messages about files that are not histories.
 
 use crate::{check, histcheck, stderr, stdout};
 use snapbox::str;
@@ -10,7 +10,7 @@ fn an_error_behind_an_op_that_ended_the_check_is_found() {
     let op = |process: usize, kind: &str, value: &str| {
         format!("{{\"process\": {process}, \"type\": \"{kind}\", \"f\": \"write\", \"value\": {value}}}\n")
     };
-    // Versions are numbers, so the checker reads no further.
+    // The checker expects versions to be numbers, so it stops here.
     let begun = op(0, "invoke", "[\"a\", 1]") + &op(0, "ok", "[\"a\", 1]");
     std::fs::write(&path, &begun).unwrap();
     let unknown = histcheck("-m versioned-register").arg(&path).assert();
@@ -116,7 +116,7 @@ fn every_beginning_of_a_history_ends_in_a_verdict_or_an_error() {
     }
 }
 
-/// A recorder that died leaves an op cut; everything before it was acknowledged.
+/// A recorder that crashed leaves an incomplete op. Everything before it was acknowledged.
 #[test]
 fn a_torn_last_line_is_an_error_unless_it_is_accepted() {
     let place = tempfile::tempdir().unwrap();
@@ -129,9 +129,9 @@ fn a_torn_last_line_is_an_error_unless_it_is_accepted() {
     let accepted = crate::histcheck(&format!("--accept-torn {words}")).assert().code(0);
     let said = crate::stderr(&accepted);
     assert!(said.contains("incomplete op at line") && said.contains("omitted"), "{said}");
-    // Under a limit another process judges.
+    // With a limit, another process checks the history.
     crate::histcheck(&format!("--accept-torn --timeout 60 {words}")).assert().code(0);
-    // What is wrong in the middle stays wrong.
+    // An error in the middle is still an error.
     std::fs::write(&path, format!("{{\"index\":99,\"type\":\"invo\n{whole}")).unwrap();
     crate::histcheck(&format!("--accept-torn {words}")).assert().code(255);
 }

@@ -1,4 +1,4 @@
-//! One number for all histories of a run.
+//! The exit code: one number for all histories of a run.
 
 use crate::{check, stdout};
 

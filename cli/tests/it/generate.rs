@@ -52,7 +52,7 @@ fn a_correct_store_gives_valid_histories_in_every_format() {
     }
 }
 
-/// The bugs of a workload, as its help lists them.
+/// The bugs of a workload that its help lists.
 fn bugs(workload: &str) -> Vec<String> {
     let help = stdout(&histcheck(&format!("gen {workload} --help")).assert().code(0));
     let (_, bugs) = help.split_once("Bugs:\n").unwrap();
@@ -117,7 +117,7 @@ fn each_level_of_isolation_is_kept_and_the_next_is_not() {
         let history =
             stdout(&histcheck(&format!("gen list-append --txns 800 --key-count 6 --bug {level}")).assert().code(0));
         let verdict = |model: &str| histcheck(&format!("-m list-append -c {model} -")).stdin(history.clone()).assert();
-        // No cursors are recorded, and what would answer instead does not hold.
+        // Cursors are not recorded, and the level that could decide instead does not hold.
         verdict(level).code(if level == "cursor-stability" { 2 } else { 0 });
         verdict(next).code(1);
     }
@@ -136,7 +136,7 @@ fn registers_are_as_good_as_their_store() {
     ] {
         let words = format!("gen rw-register --txns 500 --key-count 6 --bug {bug}");
         let history = stdout(&histcheck(&words).assert().code(0));
-        // Sources hold only for a store that is strict serializable.
+        // Sources are only correct for a store that is strict serializable.
         let sources = if model.contains("--") { "" } else { sources };
         let verdict = histcheck(&format!("-m rw-register {sources} -c {model} -")).stdin(history).assert();
         assert_eq!(verdict.get_output().status.code(), Some(code), "{bug} {model}");
@@ -171,7 +171,7 @@ fn options_can_be_said_as_elle_does() {
     assert_eq!(run("--key-dist zipf"), run("--key-distribution zipf:1"));
 }
 
-/// The lines of the help that show a command; with little to do, as what comes last counts.
+/// Runs the examples of the help with small numbers: the last value of an option counts.
 #[test]
 fn the_examples_run() {
     let help = stdout(&histcheck("gen rw-register --help").assert());

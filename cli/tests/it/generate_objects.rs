@@ -1,4 +1,4 @@
-//! `histcheck gen` of objects: registers, locks, queues and their like.
+//! `histcheck gen` for objects: registers, locks, queues and others.
 
 use crate::{histcheck, stderr, stdout};
 use std::fs;
@@ -62,7 +62,7 @@ fn each_bug_that_is_listed_gives_a_history_of_its_own() {
     }
 }
 
-/// The values of a multi-register's writes repeat, which is doubtful for transactions in general.
+/// Writes of a multi-register may repeat values, which is an anomaly for transactions in general.
 #[test]
 fn nothing_about_them_is_doubtful() {
     for object in OBJECTS {

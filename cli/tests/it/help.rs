@@ -1,4 +1,4 @@
-//! Help texts, and that what they say is so.
+//! Help texts, and tests that they are correct.
 
 use crate::{histcheck, stdout};
 use snapbox::file;
@@ -34,7 +34,7 @@ fn the_version_is_the_packages() {
     histcheck("-V").assert().code(0).stdout_eq(version);
 }
 
-/// The lines of --help that show a command, with the files that they name at hand.
+/// Runs the examples of --help, with the files that they name.
 #[cfg(unix)]
 #[test]
 fn the_examples_run() {
@@ -49,7 +49,7 @@ fn the_examples_run() {
         program.parent().map(Into::into).into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
     );
     for example in examples {
-        // A history that the example's checkers understand.
+        // A history that the checkers of the example understand.
         let history = if example.contains("bank") { "transfers.edn" } else { "stale.edn" };
         std::fs::copy(crate::fixtures().join(history), dir.path().join("history.edn")).unwrap();
         let shell = snapbox::cmd::Command::new("sh").args(["-c", example]).current_dir(dir.path());

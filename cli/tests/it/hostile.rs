@@ -1,16 +1,16 @@
-//! Text of histories and names of files that would draw something else on a terminal, or that nobody would see.
+//! Histories and file names with text that would change a terminal's content, or that is invisible.
 
 use crate::{histcheck, stderr, stdout};
 use history_core::visible;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Clears the line above and writes another verdict, in JSON.
+/// Clears the line above and prints another verdict, written as a JSON string.
 const FORGED: &str = r"\u001b[2K\u001b[1A\u001b[2Kh.jsonl\ttrue\u001b[8m";
-/// A mark of direction, a tag, a variation selector, a C1 control, a right-to-left override.
+/// A direction mark, a tag, a variation selector, a C1 control, a right-to-left override.
 const UNSEEN: &str = "\u{61c}\u{e0041}\u{fe0f}\u{9b}\u{202e}";
 
-/// What nobody should find in text for people; ends of lines and tabs separate what is ours.
+/// The hidden characters in a text for people. Newlines and tabs separate histcheck's own text.
 fn hidden(text: &str) -> Vec<char> {
     text.chars().filter(|c| visible::is_hidden(*c) && !matches!(c, '\n' | '\t')).collect()
 }
@@ -30,7 +30,7 @@ fn invalid(key: &str, f: &str) -> String {
     by(&["0", "1", "2", "3"], key, f)
 }
 
-/// The same by these four clients.
+/// The same with these four clients.
 fn by(clients: &[&str; 4], key: &str, f: &str) -> String {
     let op = |client: usize, value: &str| {
         let process = clients[client];
@@ -62,7 +62,7 @@ fn a_history_draws_no_verdict() {
         "--output github -m stats -v",
     ] {
         for file in [&f, &kind, &lists] {
-            // Where colours are wanted, nothing takes escape sequences out.
+            // With forced colours, escape sequences are not removed from the output.
             let assert = histcheck(words).arg(file).env("CLICOLOR_FORCE", "1").assert();
             for text in [stdout(&assert), stderr(&assert)] {
                 assert!(!text.contains("\u{1b}[2K") && !text.contains("\u{1b}[8m"), "{words}: {text:?}");
@@ -120,7 +120,7 @@ fn a_name_shows_all_its_characters() {
 #[test]
 fn no_page_and_no_picture_hides_anything() {
     let dir = tempfile::tempdir().unwrap();
-    // Every character there is to hide, but what JSON does not let stand.
+    // All hidden characters that JSON permits in a string.
     let all: String = ('\u{20}'..=char::MAX).filter(|c| visible::is_hidden(*c)).collect();
     let some: String = all.chars().filter(|c| !('\u{e000}'..='\u{f8ff}').contains(c) && *c < '\u{f0000}').collect();
     let mut seen = 0;
@@ -154,7 +154,7 @@ fn no_page_and_no_picture_hides_anything() {
     assert!(seen > 10, "{seen} files");
 }
 
-/// Looks through all files below a folder. How many.
+/// Asserts that no file below a folder contains hidden characters. Returns the number of files.
 fn all_shown(folder: &Path) -> usize {
     let mut count = 0;
     for entry in fs::read_dir(folder).unwrap() {
@@ -172,7 +172,7 @@ fn all_shown(folder: &Path) -> usize {
     count
 }
 
-/// Programs get the same value, in escapes that are the syntax's own.
+/// Output for programs contains the same value, with the escapes of its syntax.
 #[test]
 fn results_for_programs_hide_nothing_and_lose_nothing() {
     let dir = tempfile::tempdir().unwrap();
@@ -189,7 +189,7 @@ fn results_for_programs_hide_nothing_and_lose_nothing() {
     let log: serde_json::Value = serde_json::from_str(&log).unwrap();
     let text = log["runs"][0]["results"][0]["message"]["text"].as_str().unwrap();
     assert!(text.contains(r#":append "k\u061c\udb40\udc41\ufe0f\u009b\u202e" 2"#), "{text}");
-    // Names have no escapes: they become strings. Tags have none either.
+    // Names have no escapes, so they become strings. Tags have none either.
     let named = "{:process 0, :type :invoke, :f :add, :value KEY}\n{:process 0, :type :ok, :f :add, :value KEY}\n\
                  {:process 1, :type :invoke, :f :read, :value nil}\n{:process 1, :type :ok, :f :read, :value #{}}\n";
     for value in [
@@ -206,7 +206,7 @@ fn results_for_programs_hide_nothing_and_lose_nothing() {
         let out = dir.path().join("out");
         histcheck("-m set,set-full -d").arg(&out).arg(&path).assert().code(1);
         assert!(all_shown(&out) >= 3, "a report and two sets");
-        // A tag that cannot be shown is omitted; of all else the escapes are there.
+        // A tag that cannot be shown is omitted. In all other cases the escapes are there.
         let edn = fs::read_to_string(out.join("set/set.edn")).unwrap();
         assert!(edn.contains("u202e") || edn.contains("udb40") || value.starts_with('#'), "{edn}");
     }
@@ -228,7 +228,7 @@ fn what_minimize_writes_hides_nothing_and_is_the_same_history() {
 fn bytes_of_a_name_that_are_no_text_are_spelled_out() {
     use std::os::unix::ffi::OsStringExt as _;
     let dir = tempfile::tempdir().unwrap();
-    // A C1 control: to a terminal of eight bits the beginning of an escape sequence.
+    // A C1 control: some terminals treat it as the beginning of an escape sequence.
     let name = std::ffi::OsString::from_vec(b"a\x9b2Kb.edn".to_vec());
     fs::copy(crate::fixtures().join("valid.edn"), dir.path().join(&name)).unwrap();
     for words in ["-m list-append", "-m list-append -v", "validate", "-m list-append --output github"] {

@@ -1,4 +1,4 @@
-//! Where histories come from, and how they are written.
+//! Sources of histories, and their formats.
 
 use crate::{check, fixtures, histcheck, stderr, stdout};
 use snapbox::{Data, str};
@@ -100,7 +100,7 @@ run	false
     check(search).code(1).stdout_eq(found.clone());
     check(&format!("--timeout 600 {search}")).code(1).stdout_eq(found);
     check("--log-file-pattern panic --log-file db.log run").code(0);
-    // The directory of a file is that of its test.
+    // A file's directory is treated as the directory of its test.
     check("--log-file-pattern fatal --log-file db.log run/history.edn").code(1);
 
     check("--log-file-pattern fatal --log-file db.log -").code(255);
@@ -135,7 +135,7 @@ fn the_shipped_examples_are_what_they_say() {
     }
 }
 
-/// Two clients that both return and call again within twice an error of 5 ns: no ops have both their orders.
+/// Two clients that both return and call again within twice an error of 5 ns: no ops have the orders of both clients.
 fn at_once(dir: &Path, reads: [u32; 2]) -> PathBuf {
     let path = dir.join("h.json");
     let row = |client: u32, call: u32, input: &str, output: &str| {
@@ -157,23 +157,23 @@ fn at_once(dir: &Path, reads: [u32; 2]) -> PathBuf {
 fn an_order_that_clock_errors_hide_is_looked_for_in_the_recorded_times() {
     let dir = tempfile::tempdir().unwrap();
     let check = |path: &Path, option: &str| histcheck(&format!("-m register,stats {option}")).arg(path).assert();
-    // Valid as recorded, so also with fewer orders.
+    // The history is valid with the recorded times, so it is also valid with fewer orders.
     let valid = at_once(dir.path(), [1, 2]);
     check(&valid, "").code(0);
     check(&valid, "--clock-error 5ns").code(0);
-    // Nobody wrote 7, whatever the order.
+    // No client wrote 7, so the history is invalid in any order.
     let invalid = at_once(dir.path(), [7, 2]);
     check(&invalid, "--clock-error 5ns").code(1);
-    // Only the clients' own orders contradict these reads.
+    // Only the orders of the clients' own operations contradict these reads.
     let hidden = at_once(dir.path(), [2, 1]);
     check(&hidden, "").code(1);
     let unknown = check(&hidden, "--clock-error 5ns").code(2);
     let said = stderr(&unknown);
     assert!(said.contains("1 operation may overlap the operation before it of the same client"), "{said}");
     assert!(said.contains("Use a smaller --clock-error"), "{said}");
-    // Whoever watches does not look twice.
+    // A watch does not check the history a second time.
     histcheck("watch -m register --clock-error 5ns -").stdin(Data::read_from(&valid, None)).assert().code(2);
-    // Whoever gets the ops without that order is told.
+    // A conversion without that order prints a warning.
     let converted = histcheck("convert --to edn --clock-error 5ns").arg(&hidden).assert().code(0);
     assert!(stderr(&converted).contains("does not show violations of that order"), "{}", stderr(&converted));
     assert!(stdout(&converted).contains(":original-client \"1\""), "{}", stdout(&converted));
@@ -197,7 +197,7 @@ fn no_level_is_said_to_hold_where_an_order_is_hidden() {
         let assert = histcheck(&format!("-m isolation --output json {option}")).arg(&path).assert();
         serde_json::from_str::<serde_json::Value>(&stdout(&assert)).unwrap()
     };
-    // Without a level asked for, the weakest one that does not hold is named.
+    // Without a requested level, the weakest level that does not hold is named.
     let recorded = report("");
     assert!(
         recorded["not"].as_array().unwrap().iter().any(|level| level == "strong-session-causal-cerone"),

@@ -1,4 +1,4 @@
-//! Interrupts: what is known by then is told, and nothing is left behind.
+//! Interrupts: the results so far are printed, and no process remains.
 
 use crate::fixtures;
 use std::fmt::Write as _;
@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
-/// More than a pipe holds several times over: once it is written, most of it was read.
+/// Several times the capacity of a pipe: once this much was written, most of it was read.
 const PLENTY: usize = 1 << 20;
 
-/// As many ops of list-append as are plenty.
+/// Ops of list-append, at least this many bytes.
 fn ops(value: &str) -> String {
     let mut text = String::new();
     while text.len() < PLENTY {
@@ -34,7 +34,7 @@ impl Started {
         Started { child, said }
     }
 
-    /// Sends a signal to this process and to none that it started.
+    /// Sends a signal to this process only, not to its children.
     fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
@@ -91,7 +91,7 @@ fn what_was_broken_before_the_interrupt_is_invalid() {
         let generate = r#"{"process":0,"type":"invoke","f":"generate"}"#;
         let text = format!("{generate}\n{}\n", r#"{"process":0,"type":"ok","f":"generate","value":1}"#).repeat(2);
         stdin.write_all(text.as_bytes()).unwrap();
-        // What a checker does not know of continues for long.
+        // The checker ignores these ops, so it continues to read for long.
         stdin.write_all(ops("[]").as_bytes()).unwrap();
         started.signal("INT");
         let (code, out, error) = started.end();
@@ -109,7 +109,7 @@ fn an_interrupt_ends_all_jobs() {
         let mut started = Started::new(&format!("-m list-append -j 2 {words} {pipe} - stale.edn"));
         let mut stdin = started.child.stdin.take().unwrap();
         stdin.write_all(ops("[]").as_bytes()).unwrap();
-        // It opens when it is being read.
+        // Opening returns once the other process reads.
         let writer = File::options().write(true).open(pipe).unwrap();
         started.signal("INT");
         let (code, out, error) = started.end();
@@ -132,7 +132,7 @@ fn a_pipe_that_nobody_opens_can_be_interrupted() {
     assert!(started.line().starts_with("unpaired.edn:3:3: error: "));
     started.signal("INT");
     let (code, out, error) = started.end();
-    // It may have been begun by then, or not.
+    // The history may have been started by then, or not.
     match code {
         Some(255) if out.is_empty() => assert!(error.contains("not checked"), "{error}"),
         _ => assert_eq!((code, out), (Some(255), format!("{}\tunknown\n", pipe.display())), "{error}"),
@@ -142,15 +142,14 @@ fn a_pipe_that_nobody_opens_can_be_interrupted() {
 #[test]
 fn the_second_interrupt_ends_at_once() {
     for words in ["", "--timeout 1000"] {
-        // Nobody reads what is printed, which is more than a pipe holds, so the program cannot come to an end by
-        // itself.
+        // The output is more than a pipe holds, and nothing reads it, so the program cannot end by itself.
         let files = "stale.edn ".repeat(2000);
         let mut started = Started::new(&format!("-m list-append --output json {words} {files}"));
-        // Once a result was printed signals are caught.
+        // Signals are caught once a result was printed.
         started.child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         started.signal("INT");
         loop {
-            // Among the names of those that are not judged.
+            // This line is among the names of histories that were not checked.
             let line = started.line();
             assert_ne!(line, "", "{words}: it ended by itself");
             if line == NOTE {
@@ -169,7 +168,7 @@ fn no_process_is_left_behind() {
     stdin.write_all(ops("[]").as_bytes()).unwrap();
     started.signal("KILL");
     started.child.wait().unwrap();
-    // As long as anyone reads, more can be written.
+    // As long as the process reads, more can be written.
     let more = ops("[]");
     let error = loop {
         if let Err(error) = stdin.write_all(more.as_bytes()) {

@@ -64,7 +64,7 @@ fn intervals_are_judged_too() {
         .stdout_eq("...\nintervals.jsonl\t0 errors, 0 warnings, 4 ops\n");
 }
 
-/// A checker may count keys of its own: transactions of one key here have three within, or none.
+/// A checker may count its own keys: here the transactions of one key contain three keys, or none.
 #[test]
 fn keys_within_keys_are_not_counted() {
     let txn = |key: &str, mops: &str| {

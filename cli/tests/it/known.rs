@@ -22,7 +22,7 @@ fn the_option_of_checkers_takes_known_anomalies_as_well() {
     check("--allow garbage-read,G1a stale.edn").code(1);
     let told = stderr(&check("--allow G-singel stale.edn").code(254));
     assert!(told.contains("--allow: list-append reports no anomaly G-singel\n"), "{told}");
-    // What the checker takes itself is no violation, where there is one only without it.
+    // An anomaly that the checker itself allows is no violation.
     let garbage = "
         {:process 0, :type :ok, :value [[:r :x [7]]]}
         {:process 0, :type :ok, :value [[:append :y 1]]} {:process 1, :type :ok, :value [[:r :y [1]]]}";
@@ -35,7 +35,7 @@ fn the_option_of_checkers_takes_known_anomalies_as_well() {
         {:process 0, :type :invoke, :f :generate} {:process 0, :type :ok, :f :generate, :value 7}
         {:process 1, :type :invoke, :f :generate} {:process 1, :type :ok, :f :generate, :value 7}";
     histcheck("-m unique-ids --allow duplicated -").stdin(twice).assert().code(0);
-    // A violation ends the run there, so none can be known.
+    // In a watch a violation ends the run, so no anomaly can be known.
     let told = stderr(&histcheck("watch -m list-append --allow G1a -").stdin(garbage).assert().code(254));
     assert!(told.contains("G1a cannot be allowed"), "{told}");
 }
@@ -56,7 +56,7 @@ fn of_a_baseline_only_new_anomalies_fail() {
     check(&format!("--output json={baseline} valid.edn stale.edn")).code(1);
     check(&format!("--baseline {baseline} valid.edn stale.edn")).code(0);
     check(&format!("--baseline {baseline} --keyed keyed.edn")).code(1);
-    // The same, recorded again: other ops, the same keys.
+    // The same anomaly, recorded again: other ops, the same keys.
     let stale = std::fs::read_to_string(fixtures().join("stale.edn")).unwrap();
     let again = |text: &str, code: i32| {
         std::fs::write(dir.path().join("stale.edn"), text).unwrap();
@@ -82,7 +82,7 @@ fn documents_list_what_is_known_and_count_no_failure() {
     assert!(sarif.contains(r#""level": "note""#) && !sarif.contains(r#""level": "error""#), "{sarif}");
 }
 
-/// What is known does not vouch for what was not looked at.
+/// A known anomaly allows nothing about ops that were not checked.
 #[test]
 fn what_was_not_checked_is_not_allowed() {
     let bank = r#"{"process":0,"type":"ok","f":"read","value":{"a":5,"b":5}}

@@ -1,4 +1,4 @@
-//! Linearizability of objects, as a user checks it.
+//! Checks the linearizability of objects from the command line.
 
 use crate::{histcheck, stderr};
 use snapbox::str;
@@ -54,7 +54,7 @@ fn every_engine_tells_the_same() {
 #[test]
 fn the_object_is_named_by_the_model_or_by_spec() {
     histcheck("-m linearizable --spec cas-register -").stdin(STALE).assert().code(1).stdout_eq("-\tfalse\n");
-    // A plain register has no cas, and only one that failed can be ignored.
+    // A plain register has no cas, so a cas can be ignored only if it failed.
     histcheck("-m register -").stdin(STALE).assert().code(1);
     let done = STALE.replace(":fail,   :f :cas", ":ok,     :f :cas");
     let assert = histcheck("-m register -").stdin(done).assert().code(2);
@@ -113,7 +113,7 @@ fn timelines_of_several_keys_also_have_a_page_with_a_lane_for_each() {
     let register = "
         {:process 0, :type :invoke, :f :write, :value [1 7]} {:process 0, :type :ok, :f :write, :value [1 7]}
         {:process 1, :type :invoke, :f :read, :value [2 8]}  {:process 1, :type :ok, :f :read, :value [2 8]}";
-    // Keys that fail come first where the checker knows the keys itself.
+    // Keys that fail come first if the checker itself separates keys.
     for (checker, history, rows) in
         [("kv", kv, r#"["key 2","key 1"]"#), ("register --keyed", register, r#"["key 1","key 2"]"#)]
     {
@@ -123,7 +123,7 @@ fn timelines_of_several_keys_also_have_a_page_with_a_lane_for_each() {
         let page = std::fs::read_to_string(directory.path().join("timeline-by-key.html")).unwrap();
         assert!(page.contains(&format!("\"rows\":{rows}")), "{page}");
         assert!(page.contains("2 keys, 1 of them with an operation that cannot be placed."), "{page}");
-        // The rows are no clients, so each bar says whose it is.
+        // The rows are not clients, so each bar names its client.
         assert!(page.contains("process 1"), "{page}");
     }
 }
@@ -174,7 +174,7 @@ fn logs_and_intervals_are_read_as_they_are() {
     histcheck("-m register -").stdin(intervals.replace("\"output\": 2", "\"output\": 1")).assert().code(0);
 }
 
-/// Sixteen adds in flight at one time are left to a monitor, which knows values by number.
+/// Sixteen concurrent adds are passed to a monitor, which identifies values by number.
 #[test]
 fn a_watched_set_of_names_is_refused_as_one_of_numbers_is() {
     for value in

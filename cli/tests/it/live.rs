@@ -1,4 +1,4 @@
-//! `histcheck live`, with stores that need nothing installed: SQLite, commands, and nodes on a simulated network.
+//! `histcheck live` with stores that require no installation: SQLite, commands, and nodes on a simulated network.
 
 use crate::live_process::Started;
 use crate::{stderr, stdout};
@@ -8,7 +8,7 @@ use std::fs;
 use std::io::BufRead as _;
 use std::path::Path;
 
-/// Runs it with these words, and others that may hold blanks.
+/// Runs it with these words, and with others that may contain spaces.
 pub(crate) fn live(words: &str, more: &[&str]) -> OutputAssert {
     let program = Command::new(snapbox::cmd::cargo_bin!("histcheck")).arg("live");
     program.args(words.split_whitespace()).args(more).env_remove("CLICOLOR_FORCE").assert()
@@ -30,11 +30,11 @@ fn without_locks_sqlite_is_refused_with_evidence() {
     let (history, page) = (text(&directory, "history.jsonl"), text(&directory, "report.html"));
     assert!(history.lines().count() > 10 && page.contains("content=\"false\""));
     assert!(text(&directory, "run.json").contains(r#""--seed","3""#) && directory.join("logs").is_dir());
-    // The small part shows it as well.
+    // The minimal history shows the violation, too.
     let minimal = directory.join("minimal.jsonl");
     assert!(text(&directory, "minimal.jsonl").lines().count() < history.lines().count());
     crate::check(minimal.to_str().unwrap()).code(1);
-    // Another run takes the place of this one; somebody else's history stays.
+    // Another run replaces the files of this one. The history of another program is kept.
     live("--store sqlite --ops 200 -d", &[path]).code(0);
     assert!(!minimal.exists());
     fs::remove_file(directory.join("run.json")).unwrap();
@@ -49,8 +49,8 @@ fn a_run_is_run_again() {
     live("--store toy --faults isolate --every 20ms --longer 5ms --timeout 50ms --minutes 0.06 -d", &[&path("a")])
         .code(0);
     live("", &["--replay", &path("a"), "-d", &path("b")]).code(0);
-    // What a client asks for is chosen by the seed alone, as long as it does not depend on answers: which key is read,
-    // and when.
+    // The operations of a client depend only on the seed, except where they depend on results: which key is read, and
+    // when.
     let asked = |name: &str| -> Vec<String> {
         let history = text(&place.path().join(name), "history.jsonl");
         let ops = history.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -58,7 +58,7 @@ fn a_run_is_run_again() {
         of_first.map(|op| format!("{} {}", op["f"], op["key"])).take(20).collect()
     };
     let (first, second) = (asked("a"), asked("b"));
-    // A client that did not get an answer in time goes on as another process, sooner or later.
+    // A client whose request timed out continues as another process after some time.
     let both = first.len().min(second.len());
     assert!(both > 0 && first[..both] == second[..both], "{first:?} {second:?}");
     // The faults are those of the schedule.
@@ -86,7 +86,7 @@ fn reads_from_backups_are_refused_and_those_from_the_primary_are_not() {
     assert_eq!(report["valid"], true);
 }
 
-/// A client as adya's: a transaction comes in, and goes out with what was read.
+/// A client that runs transactions: it reads a transaction, and writes it with the results of its reads.
 const CLIENT: &str = r#"
 import json, os, sqlite3, sys
 db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=10)
@@ -119,7 +119,7 @@ fn clients_of_any_language_are_driven() {
     let client = |how: &str| format!("python3 {0}/client.py {0}/{how}.db {how}", place.path().display());
     let sound = live("-m list-append --ops 300 --clients 4 --timeout 20s --exec", &[&client("sound")]).code(0);
     assert!(stdout(&sound).starts_with("exec\ttrue\n"), "{}", stdout(&sound));
-    // One append in seven is acknowledged and forgotten.
+    // One append in seven is acknowledged and lost.
     live("-m list-append --ops 300 --clients 4 --timeout 20s --exec", &[&client("lossy")]).code(1);
 }
 
@@ -141,11 +141,11 @@ fn clients_on_other_machines_are_driven() {
     assert!(stderr(&run).contains("cannot connect to the worker at"), "{}", stderr(&run));
 }
 
-/// A worker, which is stopped at the end.
+/// A worker process, which is killed at the end.
 struct Worker(std::process::Child);
 
 impl Worker {
-    /// Starts one; where it listens.
+    /// Starts a worker. Returns the address on which it listens.
     fn start(client: &str) -> (Worker, String) {
         let mut command = std::process::Command::new(snapbox::cmd::cargo_bin!("histcheck"));
         command.args(["live", "worker", "--listen", "127.0.0.1:0", "--", client]).stdout(std::process::Stdio::piped());
@@ -159,7 +159,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It may have ended by itself, which a test then shows.
+        // It may have ended by itself, which the test then shows.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -262,8 +262,7 @@ fn an_interrupt_ends_with_a_verdict() {
     }
 }
 
-/// A request that nobody answers does not hold up the verdict, however long it may take: this test does not wait for an
-/// hour.
+/// A request without an answer does not delay the verdict, whatever its timeout. This test does not wait for an hour.
 #[test]
 fn an_interrupt_does_not_wait_for_requests() {
     let place = tempfile::tempdir().unwrap();
@@ -276,8 +275,8 @@ fn an_interrupt_does_not_wait_for_requests() {
     assert!(matches!(code, Some(0..=2)) && out.contains("interrupted."), "{code:?} {out}{error}");
 }
 
-/// Elements that lagging reads do not show yet are not lost: that takes the reads of the end, which an interrupted run
-/// does not have.
+/// Elements that lagging reads do not show are not lost: only the final reads could show that, and an interrupted run
+/// has none.
 #[test]
 fn an_interrupted_run_says_nothing_of_what_nobody_has_read() {
     let place = tempfile::tempdir().unwrap();
@@ -295,7 +294,7 @@ fn an_interrupted_run_says_nothing_of_what_nobody_has_read() {
     assert!(matches!(code, Some(0 | 2)) && out.contains("did not all succeed"), "{code:?} {out}{error}");
 }
 
-/// The last requests come when the operations are used up. The one here is never answered, whichever client gets it.
+/// The final requests begin when the operations are used up. This one is never answered, whichever client sends it.
 #[test]
 fn an_interrupt_during_the_last_requests_ends_with_a_verdict() {
     let place = tempfile::tempdir().unwrap();
@@ -316,7 +315,7 @@ fn an_interrupt_during_the_last_requests_ends_with_a_verdict() {
     assert!(matches!(code, Some(0..=2)) && out.contains("interrupted."), "{code:?} {out}{error}");
 }
 
-/// Whatever is paused, started or half done: with the command everything is gone.
+/// When the command is killed, all its processes end, even if they are paused or are just being started.
 #[test]
 fn nothing_is_left_behind_by_a_killed_run() {
     for words in [

@@ -1,5 +1,5 @@
-//! `histcheck live` with clusters of real stores, which must be installed: .ci/run does that. As this user, and if that
-//! is root, as one without rights, too.
+//! `histcheck live` with clusters of real stores, which must be installed: .ci/run does that. Runs as this user, and if
+//! that is root, also as a user without rights.
 
 use crate::live_process::{Id, Started, until};
 use std::fs;
@@ -7,15 +7,15 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-/// Somebody without any rights.
+/// The command prefix for a user without rights.
 const NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 
-/// Calls it with a command for this user, and one for somebody without rights if this user may run it; and a directory
-/// that both may write to.
+/// Calls `what` with a command for this user, and with one for a user without rights, if this user may run such a
+/// command. Both may write to the directory.
 fn as_each_user(what: impl Fn(&dyn Fn() -> Command, &Path)) {
     let place = tempfile::tempdir().unwrap();
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    // The place of the tests may be nobody else's business.
+    // The user without rights may not be able to read the directory of the build.
     let program = place.path().join("histcheck");
     fs::copy(snapbox::cmd::cargo_bin!("histcheck"), &program).unwrap();
     let users: &[&[&str]] = if is_root() { &[&[], &NOBODY] } else { &[&[]] };
@@ -38,7 +38,7 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().unwrap().stdout == b"0\n"
 }
 
-/// Runs it to its end: the exit code, and what was written to standard output.
+/// Runs it to its end. Returns the exit code, and standard output.
 fn run(start: &dyn Fn() -> Command, scratch: &Path, words: &str) -> (Option<i32>, String) {
     let output = start().args(words.split_whitespace()).env("TMPDIR", scratch).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
@@ -56,7 +56,7 @@ fn the_isolated_primary_of_redis_is_refused() {
     });
 }
 
-/// Where namespaces are refused, the nodes are plain processes with proxies between them, which cut the same links.
+/// If namespaces are not permitted, the nodes are plain processes with proxies between them, which cut the same links.
 #[test]
 #[ignore = "needs redis-server and redis-sentinel; .ci/run installs them"]
 fn proxies_take_the_place_of_namespaces() {
@@ -81,7 +81,7 @@ fn proxies_take_the_place_of_namespaces() {
     assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0, "no directory is left");
 }
 
-/// Three machines, each with its own `sshd`: namespaces of a world in which this is tested.
+/// Three machines, each with its own `sshd`: namespaces within those in which the test runs.
 const MACHINES: &str = r#"
 set -e
 mount -t tmpfs tmpfs /run
@@ -128,7 +128,7 @@ fn machines_are_reached_with_ssh() {
     let output = command.arg(snapbox::cmd::cargo_bin!("histcheck")).output().unwrap();
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(said.contains("redis-sentinel\tfalse\n") && said.contains("\nexit 1\n"), "{said}");
-    // Clients are where their nodes are, and what was done there is undone.
+    // Clients run where their nodes are, and all changes on the machines are undone.
     assert!(said.contains("through m") && said.contains("during isolate m"), "{said}");
     assert!(said.contains("\nleft: .\n"), "{said}");
 }
@@ -146,7 +146,7 @@ fn etcd_is_valid_but_for_serializable_reads() {
     });
 }
 
-/// SQLite acknowledges what it has not flushed, unless `synchronous=extra` asks for it: `full` can lose the last
+/// SQLite acknowledges transactions before it flushes them, unless `synchronous=extra` is set: `full` can lose the last
 /// transaction.
 #[test]
 #[ignore = "needs iproute2, nftables, loop devices and root; .ci/run installs the packages"]
@@ -169,7 +169,7 @@ fn a_power_cut_takes_what_sqlite_has_not_flushed() {
         } else {
             let (code, said) = run(start, scratch, &cuts);
             assert!(code == Some(255) && said.contains("the fault power-cut needs root"), "{said}");
-            // A process that is killed loses nothing: the system has what it wrote.
+            // A process that is killed loses nothing, because the system has its writes.
             let (code, said) = run(start, scratch, &format!("{words} --faults kill --synchronous off --minutes 0.05"));
             assert_eq!(code, Some(0), "{said}");
             assert!(said.contains("fault kill n1 begins"), "{said}");
@@ -181,7 +181,7 @@ fn a_power_cut_takes_what_sqlite_has_not_flushed() {
 #[ignore = "needs redis-server, redis-sentinel, iproute2 and nftables; .ci/run installs them"]
 fn nothing_is_left_behind_by_a_cluster() {
     as_each_user(|start, scratch| {
-        // The first user tries all signals.
+        // The first user tests all signals.
         let signals: &[&str] = if scratch.ends_with("scratch-0") { &["KILL", "TERM", "INT"] } else { &["KILL"] };
         for signal in signals {
             let mut command = start();

@@ -1,4 +1,4 @@
-//! A run of `histcheck live` that is watched from outside: what it says, and the processes that it started.
+//! Observes a run of `histcheck live` from outside: its messages, and the processes that it started.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -9,24 +9,24 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A run that has not ended.
+/// A run in progress.
 pub(crate) struct Started {
     child: Child,
     said: BufReader<ChildStderr>,
     heard: String,
 }
 
-/// A process, told from later ones with its number by the time at which it began.
+/// A process. Its start time distinguishes it from later processes with the same number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Id {
     number: u32,
     began: String,
 }
 
-/// How long anything may take.
+/// The maximum time for any step.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Waits until it is so.
+/// Waits until the condition is true.
 pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_so() {
@@ -51,7 +51,7 @@ impl Started {
         Started { child, said, heard: String::new() }
     }
 
-    /// Waits until it says this on standard error.
+    /// Waits until it writes this text to standard error.
     pub(crate) fn until(&mut self, what: &str) {
         let mut line = String::new();
         while !line.contains(what) {
@@ -78,7 +78,7 @@ impl Started {
         (self.child.wait().unwrap().code(), out, error)
     }
 
-    /// The processes that it has started, and those that they have, as far as they are its descendants still.
+    /// The processes that it has started, and their descendants, as far as they still have their parents.
     pub(crate) fn descendants(&self) -> Vec<Id> {
         let mut all = vec![self.child.id()];
         let mut found = BTreeSet::new();
@@ -95,14 +95,14 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // A run that a test has lost patience with.
+        // The run did not end within the time of the test.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 impl Id {
-    /// Waits until it is no more.
+    /// Waits until the process has ended.
     pub(crate) fn until_gone(&self) {
         until(&format!("{self:?} is gone"), || stat(self.number).is_none_or(|(_, id)| id != *self));
     }
@@ -114,10 +114,10 @@ fn processes() -> impl Iterator<Item = (u32, Id)> {
     entries.filter_map(|name| OsStr::to_str(&name)?.parse().ok()).filter_map(stat)
 }
 
-/// The parent of a process, unless that is gone or waits to be forgotten.
+/// The parent of a process, unless the process has ended or is a zombie.
 fn stat(number: u32) -> Option<(u32, Id)> {
     let text = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-    // The name in parentheses may hold anything.
+    // The name in parentheses may contain any characters.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     if fields[0] == "Z" {
         return None;

@@ -1,4 +1,4 @@
-//! What the command line promises, tried on the program itself.
+//! The behaviour of the command line, tested with the program itself.
 
 #![expect(clippy::needless_raw_string_hashes, reason = "snapbox writes snapshots with hashes")]
 
@@ -62,12 +62,12 @@ mod watch_writers;
 use snapbox::cmd::{Command, OutputAssert};
 use std::path::PathBuf;
 
-/// The small histories that the tests are about.
+/// The folder of small histories for the tests.
 fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-/// The program, in the folder of the fixtures, whatever terminal the tests run in.
+/// The program, run in the folder of the fixtures, independently of the tests' terminal.
 fn histcheck(words: &str) -> Command {
     Command::new(snapbox::cmd::cargo_bin!("histcheck"))
         .args(words.split_whitespace())

@@ -34,7 +34,7 @@ fn the_anomaly_that_needs_the_fewest_operations_is_kept() {
             histcheck(&format!("minimize -m list-append {more}")).arg(&whole).arg("-o").arg(&less).assert().code(1);
         stderr(&assert).split(": ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
     };
-    // By the alphabet, the first type is one that needs dozens.
+    // The alphabetically first type needs dozens of operations.
     let (first, smallest) = (kept("--anomaly G-nonadjacent-item"), kept(""));
     assert!(smallest <= 5 && smallest < first, "{smallest} of {first}");
 }
@@ -82,7 +82,7 @@ fn limits_and_names_are_told() {
 fn of_many_keys_one_is_left() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h.edn");
-    // Keys in turn, each with two writes; of one of them the first is read once more.
+    // Keys are used in turn, each with two writes. One of them has an additional read of the first write.
     let mut text = String::new();
     for key in ["a", "b", "c"] {
         for (f, asked, came) in
@@ -126,7 +126,7 @@ fn what_is_written_is_compressed_as_its_name_says() {
         let packed = dir.path().join(name);
         histcheck("minimize -m cas-register stale-register.edn -o").arg(&packed).assert().code(1);
         assert!(fs::read(&packed).unwrap().starts_with(magic), "{name}");
-        // Read again, and printed in the format that it is in.
+        // The output is read again, and has the format of the input.
         let printed = stdout(&histcheck("minimize -m cas-register").arg(&packed).assert().code(1));
         assert_eq!(printed, fs::read_to_string(&plain).unwrap(), "{name}");
     }
@@ -170,7 +170,7 @@ fn results_that_nobody_reads_are_not_written() {
     }
 }
 
-/// A cycle that no single key shows: which of two writes of key 2 came first follows from a read of key 0.
+/// A cycle over several keys: the order of two writes of key 2 follows from a read of key 0.
 #[test]
 fn keys_that_the_witness_does_not_name_may_be_needed() {
     let needed = r#"{"index":0,"type":"invoke","process":5,"f":"txn","value":[["r",3,null],["w",0,4]]}

@@ -1,12 +1,12 @@
-//! Every unknown verdict names its next step: an option that exists, another level, or a change of the recording.
+//! Every unknown verdict names its next step: an existing option, another level, or a change of the recording.
 //!
-//! Each row is a history without a verdict, and the same after its step was taken, which has one. `vacuous.rs` asks the
-//! same of every checker.
+//! Each row is a history without a verdict, and the same history after the next step, which has a verdict. `vacuous.rs`
+//! tests the same for every checker.
 
 use crate::{histcheck, stdout};
 use serde_json::{Value, json};
 
-/// All options of `histcheck`, those of its checkers among them.
+/// All options of `histcheck`, including those of its checkers.
 pub(crate) fn options() -> Vec<String> {
     let help = stdout(&histcheck("--help").assert().code(0));
     let words = help.split_whitespace().filter_map(|word| word.strip_prefix("--"));
@@ -17,7 +17,7 @@ pub(crate) fn options() -> Vec<String> {
     names
 }
 
-/// What is wrong with the next steps of a report, and of the reports in it.
+/// The error in the next steps of a report, and of its member reports, if there is one.
 pub(crate) fn fault(report: &Value, options: &[String]) -> Option<String> {
     let mut several = report["checkers"].as_object().into_iter().flatten();
     if let Some(why) = several.find_map(|(_, one)| fault(one, options)) {
@@ -53,12 +53,12 @@ fn op(process: u64, kind: &str, f: &str, value: &Value) -> String {
     json!({"process": process, "type": kind, "f": f, "value": value}).to_string() + "\n"
 }
 
-/// An operation that ends in this way, and shows what it asked for.
+/// An operation that ends in this way, with its requested value.
 fn done(process: u64, kind: &str, f: &str, value: &Value) -> String {
     op(process, "invoke", f, value) + &op(process, kind, f, value)
 }
 
-/// A history without a verdict: the words, the option of the first step, and what gives a verdict.
+/// A history without a verdict: the command line, the option of the first step, and the change that gives a verdict.
 struct Row {
     words: &'static str,
     text: String,
@@ -103,7 +103,7 @@ fn searches() -> Vec<Row> {
     ]
 }
 
-/// Writes of a register of versions, at these times.
+/// Writes of versions to a register, at these times.
 fn writes(times: [i64; 4], ids: [&str; 2]) -> String {
     let mut text = String::new();
     for (at, (id, prev)) in [(ids[0], "0"), (ids[1], ids[0])].into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Histories in object storage, on a small server that speaks as much of S3's protocol as is needed.
+//! Histories in object storage, on a small server that implements the necessary parts of S3's protocol.
 
 use super::{histcheck, stderr, stdout};
 use snapbox::cmd::Command;
@@ -8,7 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// A history that takes several requests.
+/// A history that requires several requests.
 fn long(dir: &Path) -> Vec<u8> {
     let path = dir.join("long.jsonl");
     let made =
@@ -65,7 +65,7 @@ fn the_root_of_a_bucket_is_a_directory() {
     assert_eq!(of("s3://runs/a[2].jsonl"), "s3://runs/a[2].jsonl\ttrue\n", "there is such a key");
 }
 
-/// Each would be another object, or none.
+/// Each of these keys would be another object, or none.
 #[test]
 fn keys_that_cannot_be_asked_for_are_refused() {
     let bucket = Bucket::default().with("a.jsonl", SHORT.as_bytes());
@@ -87,7 +87,7 @@ fn a_request_that_failed_is_made_again() {
     bucket.judge("s3://runs/a.jsonl").assert().success().stdout_eq("s3://runs/a.jsonl\ttrue\n");
 }
 
-/// There is no verdict on what is partly one history and partly another.
+/// There is no verdict on a mixture of two histories.
 #[test]
 fn an_object_that_is_replaced_meanwhile_has_no_verdict() {
     let dir = tempfile::tempdir().unwrap();
@@ -111,17 +111,17 @@ fn what_is_not_there_is_an_error_and_the_others_are_judged() {
     assert!(stderr(&said).contains("opening failed: there is no such object"), "{}", stderr(&said));
 }
 
-/// A tag and bytes.
+/// An entity tag and the content.
 type Object = (u32, Vec<u8>);
 
-/// A bucket on a server, and what was asked of it.
+/// A bucket on a server, and the requests to it.
 #[derive(Clone, Default)]
 struct Bucket {
     objects: Arc<Mutex<BTreeMap<String, Object>>>,
     asked: Arc<Mutex<Vec<String>>>,
-    /// Requests that the server fails before it answers.
+    /// The number of requests that the server fails before it answers.
     failures: Arc<Mutex<u32>>,
-    /// Replaces an object when so many requests came for a part of it.
+    /// Replaces an object after this number of requests for a part of it.
     replaces_after: Option<usize>,
 }
 
@@ -135,7 +135,7 @@ impl Bucket {
         self.asked.lock().unwrap().clone()
     }
 
-    /// `histcheck scale` with these histories, and an environment that leads here.
+    /// `histcheck scale` with these histories, and an environment with the address of this server.
     fn judge(&self, histories: &str) -> Command {
         let words = format!("scale -m cas-register --keyed --workers 2 {histories}");
         let to = [("AWS_ENDPOINT_URL", &*self.serve()), ("AWS_ALLOW_HTTP", "true"), ("AWS_ACCESS_KEY_ID", "me")];
@@ -144,7 +144,7 @@ impl Bucket {
         })
     }
 
-    /// Serves it, and says where.
+    /// Starts the server. Returns its address.
     fn serve(&self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -158,7 +158,7 @@ impl Bucket {
         address
     }
 
-    /// Answers a request; none if there is no other.
+    /// Answers a request. Returns `None` if the connection has no further request.
     fn answer(&self, mut stream: &TcpStream) -> Option<()> {
         let mut lines = BufReader::new(stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
         let request = lines.next()?;

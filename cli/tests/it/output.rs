@@ -1,4 +1,4 @@
-//! The shapes of results.
+//! The formats of results.
 
 use crate::{check, fixtures, histcheck, stderr, stdout};
 use serde_json::Value;
@@ -55,7 +55,7 @@ fn a_valid_verdict_that_rests_on_little_says_so() {
 
 "#]]);
     histcheck("-m rw-register --wfr-keys -").stdin(history).assert().code(0).stderr_eq("");
-    // Without invocations real time is no part of it.
+    // Without invocations, real time is not considered.
     let ends = "{:type :ok, :value [[:w 1 1]]} {:type :ok, :value [[:r 1 1] [:w 1 2]]}";
     for model in ["rw-register", "isolation -c strict-serializable"] {
         histcheck(&format!("-m {model} -")).stdin(ends).assert().code(0).stderr_eq(str![[r#"
@@ -63,7 +63,7 @@ fn a_valid_verdict_that_rests_on_little_says_so() {
 
 "#]]);
     }
-    // Without processes there is no order of sessions either.
+    // Without processes, there is no order of sessions either.
     let said = "<stdin>: note: Some transactions have no process, so the order of sessions was not checked for them.\n";
     for model in ["rw-register", "isolation"] {
         let words = format!("-m {model} -c strong-session-serializable -");
@@ -141,7 +141,7 @@ fn equal_runs_give_equal_bytes() {
     }
 }
 
-/// Each line can be read before the next history was even there.
+/// Each line can be read before the next history exists.
 #[test]
 fn lines_are_written_as_they_become_known() {
     let mut child = std::process::Command::new(snapbox::cmd::cargo_bin!("histcheck"))
@@ -154,14 +154,14 @@ fn lines_are_written_as_they_become_known() {
     let mut first = [0; 15];
     child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
     assert_eq!(&first, b"valid.edn\ttrue\n");
-    // Only now does standard input end; it holds nothing.
+    // Only now does standard input end; it is empty.
     drop(child.stdin.take());
     assert_eq!(child.wait().unwrap().code(), Some(255));
 }
 
 #[test]
 fn a_closed_pipe_ends_quietly() {
-    // Whoever reads only the code must not take verdicts that nobody saw for valid ones.
+    // A caller that reads only the exit code must not treat verdicts that were not written as valid.
     for (words, code) in [
         ("-m list-append valid.edn", 255),
         ("-m list-append valid.edn --timeout 100", 255),

@@ -1,4 +1,4 @@
-//! Several outputs, quiet runs, colour, and the line that sums up.
+//! Several outputs, quiet runs, colour, and the summary line.
 
 use crate::{check, histcheck, stderr, stdout};
 use std::fs;

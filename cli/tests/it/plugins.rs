@@ -1,5 +1,4 @@
-//! Plugins: where they are found, what is said of those that cannot be loaded, and what becomes of those that
-//! misbehave.
+//! Plugins: where they are found, messages about those that cannot be loaded, and the handling of those that misbehave.
 
 use crate::{histcheck, stderr, stdout};
 use std::fs;
@@ -7,23 +6,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-/// One build at a time: all end in the same place, from where they are copied.
+/// Only one build at a time: all builds write to the same path, from which the libraries are copied.
 static BUILDS: Mutex<()> = Mutex::new(());
 
-/// The library of `plugins/misbehaving`, built with these features as others build theirs: outside of the workspace.
+/// The library of `plugins/misbehaving`, built with these features, as users build plugins: outside of the workspace.
 fn misbehaving(features: &str) -> PathBuf {
     let _one = BUILDS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/misbehaving/Cargo.toml");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside");
     let name = format!("{}misbehaving{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    // Whatever the features, this file is written. If it is there, cargo takes it for the one that was asked for.
+    // All features write the same file. If it exists, cargo would not build it again.
     _ = fs::remove_file(target.join("debug/deps").join(&name));
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--features", features]).arg("--manifest-path").arg(manifest);
     let built = cargo.arg("--target-dir").arg(&target).status().unwrap();
     assert!(built.success(), "plugins/misbehaving does not build with {features:?}");
     let own = target.join(format!("{features}-{name}"));
-    // By another name first: a file that a process has loaded must not be written to.
+    // It is copied under another name first, because a file that a process has loaded must not be overwritten.
     let half = target.join(format!("{}-{features}-half", std::process::id()));
     fs::copy(target.join("debug").join(name), &half).unwrap();
     fs::rename(half, &own).unwrap();
@@ -34,7 +33,7 @@ fn with(plugin: &Path, words: &str) -> snapbox::cmd::OutputAssert {
     histcheck(&format!("--plugin {} {words}", plugin.display())).assert()
 }
 
-/// The rest of a message, in which the plugin's path is of this machine.
+/// The rest of a message, without the plugin's path, which differs between machines.
 fn said(assert: &snapbox::cmd::OutputAssert, plugin: &Path) -> String {
     stderr(assert).replace(&plugin.display().to_string(), "PLUGIN")
 }
@@ -127,7 +126,7 @@ fn what_ends_the_process_ends_only_its_own() {
 #[test]
 fn what_a_process_leaves_behind_holds_no_verdict_up() {
     let plugin = misbehaving("");
-    // It starts another program, which continues with the pipes in hand.
+    // The checker starts another program, which keeps the pipes open.
     let assert = with(&plugin, "-m leave --timeout 100 valid.edn provoke.edn stale.edn");
     let assert = assert.code(0).stdout_eq("valid.edn\ttrue\nprovoke.edn\ttrue\nstale.edn\ttrue\n");
     let left = stderr(&assert);
@@ -195,12 +194,12 @@ fn what_cannot_be_loaded_is_told_in_a_sentence() {
         ("garbage", "has a checker with the name \"no name, but words\": a name has letters, digits, - _ . and +"),
     ] {
         let plugin = misbehaving(features);
-        // Other checkers continue.
+        // Other checkers still work.
         let assert = with(&plugin, "-m stats valid.edn").code(255).stdout_eq("valid.edn\ttrue\n");
         let errors = said(&assert, &plugin);
         let errors: Vec<&str> = errors.lines().filter(|line| line.starts_with("error: ")).collect();
         assert_eq!(errors, [format!("error: plugin PLUGIN {what}")]);
-        // Its own are not there.
+        // The plugin's own checkers are missing.
         let assert = with(&plugin, "-m behave valid.edn").code(255).stdout_eq("");
         assert!(stderr(&assert).contains("invalid value 'behave'"), "{}", stderr(&assert));
     }
@@ -250,7 +249,7 @@ fn plugins_are_found_where_they_were_put() {
     }
     histcheck("-m behave valid.edn").assert().code(254).stdout_eq("");
 
-    // What nobody named costs a warning.
+    // A plugin that was not named causes only a warning.
     if cfg!(target_os = "linux") {
         let broken = second.join("broken.so");
         fs::write(&broken, "no library").unwrap();
@@ -263,7 +262,7 @@ fn plugins_are_found_where_they_were_put() {
         fs::remove_file(broken).unwrap();
     }
 
-    // Two of one name.
+    // Two checkers with the same name.
     let both = std::env::join_paths([&first, &second]).unwrap();
     let assert = histcheck("-m behave valid.edn").env("HISTCHECK_PLUGINS", &both).assert().code(254).stdout_eq("");
     let error = stderr(&assert);
@@ -314,7 +313,7 @@ fn limits_leave_verdicts_as_they_are() {
 
 #[test]
 fn a_checker_whose_time_is_up_knows_nothing() {
-    // A pipe that nobody writes to: the history never ends.
+    // The pipe has no writer, so the history never ends.
     let (reader, _writer) = std::io::pipe().unwrap();
     let program = snapbox::cmd::cargo_bin!("histcheck");
     let mut command = Command::new(program);

@@ -41,7 +41,7 @@ fn elle_clis_codes_know_no_unknown() {
     check(&format!("--compat elle-cli {UNKNOWN}")).code(0);
     check(&format!("--compat elle-cli {VALID} {UNKNOWN}")).code(0);
     check(&format!("--compat elle-cli {UNKNOWN} {INVALID} {VALID}")).code(1);
-    // Whoever says it means it.
+    // The explicit option has priority.
     check(&format!("--compat elle-cli --unknown fail {UNKNOWN}")).code(1);
 }
 
@@ -53,7 +53,7 @@ fn elle_cli_ends_at_the_first_error() {
         assert_eq!(stdout(&assert), "valid.edn \t true\n");
         assert!(stderr(&assert).starts_with("truncated.edn:2:42: error: "), "{}", stderr(&assert));
         assert_eq!(stdout(&run("stale.edn nowhere.edn valid.edn")), "stale.edn \t false\n");
-        // A document has what came until then.
+        // A document contains the results up to the error.
         let xml = stdout(&run("--output junit valid.edn truncated.edn stale.edn"));
         assert!(
             xml.contains(r#"tests="2" skipped="0" failures="0" errors="1""#) && xml.ends_with("</testsuites>\n"),

@@ -1,4 +1,4 @@
-//! Checkers and models in other processes, on the command line. How they are spoken to is tested in plugins/process.
+//! Checkers and models in other processes, on the command line. plugins/process has tests of the protocol.
 
 #![cfg(unix)]
 

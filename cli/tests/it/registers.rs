@@ -1,4 +1,4 @@
-//! Registers, as a user checks them.
+//! Checks registers from the command line.
 
 use crate::{histcheck, stderr};
 use snapbox::str;

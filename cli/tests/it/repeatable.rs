@@ -1,15 +1,15 @@
-//! Equal inputs give equal reports and files, byte for byte. Each process hashes with a random key of its own, so
-//! several runs try several orders of whatever is kept in a hash map.
+//! Equal inputs give equal reports and files, byte for byte. Each process has a random hash key, so several runs test
+//! several orders of the content of hash maps.
 
 use crate::{histcheck, stdout};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// How often each history is judged.
+/// The number of times that each history is checked.
 const RUNS: usize = 4;
 
-/// What is generated, and how it is judged.
+/// The generated histories, and how they are checked.
 const CASES: [(&str, &str); 17] = [
     ("list-append --txns 400 --bug lost-update", "list-append"),
     ("list-append --txns 400 --bug read-uncommitted", "list-append -c serializable"),

@@ -4,7 +4,7 @@ use crate::{histcheck, stderr, stdout};
 use std::fs;
 use std::path::Path;
 
-/// Runs it on histories, into a folder.
+/// Runs it on histories, and writes into a folder.
 fn report(words: &str, folder: &Path) -> snapbox::cmd::OutputAssert {
     histcheck(&format!("report {words} -d")).arg(folder).assert()
 }
@@ -13,7 +13,7 @@ fn page(folder: &Path) -> String {
     fs::read_to_string(folder.join("report.html")).unwrap()
 }
 
-/// Whether every element that is opened is closed, in order, and nothing is fetched or run.
+/// Asserts that elements are closed in order, and that the page loads and runs nothing.
 fn assert_sound(page: &str) {
     const VOID: [&str; 4] = ["meta", "br", "!DOCTYPE", "img"];
     let mut open: Vec<&str> = Vec::new();
@@ -114,7 +114,7 @@ fn several_checkers_stand_one_after_another() {
     assert!(page.contains("<h2>bank <span") && page.contains("<h2>stats <span"), "{page}");
 }
 
-/// A key that is a field beside the value is in bars and in the table.
+/// If the key is a field beside the value, bars and the table show it.
 #[test]
 fn an_op_shows_the_key_beside_its_value() {
     let dir = tempfile::tempdir().unwrap();
@@ -185,7 +185,7 @@ fn a_place_to_write_to_is_needed() {
     assert!(stderr(&assert).contains("cannot write letter.txt/below/report.html"), "{}", stderr(&assert));
 }
 
-/// As with `-d` alone: what a link in place of a history's folder leads to belongs to someone else.
+/// As with `-d`: a link in place of a history's folder leads to a directory that does not belong to this program.
 #[cfg(unix)]
 #[test]
 fn a_link_in_place_of_a_historys_folder_is_not_followed() {

@@ -1,4 +1,4 @@
-//! `histcheck scale`: the results of one machine, and what it refuses.
+//! `histcheck scale`: it has the same results as one machine; and what it rejects.
 
 use crate::{histcheck, stderr, stdout};
 use snapbox::str;
@@ -46,7 +46,7 @@ const VALID: &str = "\
 {:process 1, :type :ok, :f :read, :value [:y nil]}
 ";
 
-/// A directory with the history of a test, whose one node has a log.
+/// A directory with the history of a test. Its only node has a log.
 fn test_with_log(history: &str, config: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(dir.path().join("run/n1")).unwrap();
@@ -56,7 +56,7 @@ fn test_with_log(history: &str, config: &str) -> tempfile::TempDir {
     dir
 }
 
-/// Options of a profile, and those of the command line, count as they do for `histcheck`.
+/// Options of a profile and of the command line apply as they do to `histcheck`.
 #[test]
 fn logs_of_nodes_and_torn_histories_are_read_as_by_one_machine() {
     let torn = &VALID[..VALID.len() - 20];
@@ -139,7 +139,7 @@ fn patterns_stand_for_files() {
     assert_eq!(stdout(&many), stdout(&one));
 }
 
-/// A file that is not there is an error of its own; the others are judged.
+/// A missing file is an error of that file only; the others are checked.
 #[test]
 fn a_file_that_is_not_there() {
     let said = histcheck("scale -m list-append --keyed --workers 2 none.edn keyed.edn").assert().code(255);
@@ -167,7 +167,7 @@ error: --hostfile: [..]hosts.txt: expected host:port, found 127.0.0.1
     histcheck("scale -m list-append --keyed --process 0 keyed.edn").assert().code(254);
 }
 
-/// The whole network 127.0.0.0/8 is this machine: an address of its own for each run of these tests.
+/// The whole network 127.0.0.0/8 is this machine, so each run of these tests uses its own address.
 #[cfg(target_os = "linux")]
 fn host(port: u16) -> String {
     let [_, a, b, c] = std::process::id().to_be_bytes();
@@ -210,7 +210,7 @@ fn several_processes_agree_or_say_nothing() {
     }
 }
 
-/// Two processes of which each has a valid history, of one name and one size: parts of both would be no history at all.
+/// Each of two processes has a valid history with the same name and size. Parts of both would not be a history.
 #[cfg(target_os = "linux")]
 #[test]
 fn files_of_one_size_are_not_taken_for_the_same() {
@@ -232,7 +232,7 @@ fn files_of_one_size_are_not_taken_for_the_same() {
     }
 }
 
-/// A process that is not started is named, and there is no verdict.
+/// The error names the process that was not started, and there is no verdict.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_process_that_is_missing_is_named() {

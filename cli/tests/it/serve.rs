@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-/// A server that ends with its test.
+/// A server that is killed at the end of its test.
 struct Served(Child, String);
 
 impl Drop for Served {
@@ -90,7 +90,7 @@ fn a_check_takes_its_options_from_the_page_alone() {
     };
     let history = ok(":write", "[0 1]") + &ok(":write", "[1 2]") + &ok(":read", "[0 1]");
     let directory = tempfile::tempdir().unwrap();
-    // The directory that a server is started in may have a profile, which is about other histories.
+    // The directory in which a server is started may contain a profile, which is for other histories.
     std::fs::write(directory.path().join("histcheck.toml"), "[profile.default]\nkeyed = true\nmodel = \"stats\"\n")
         .unwrap();
     let served = serve(directory.path());
@@ -124,17 +124,17 @@ fn a_check_ends_with_whoever_asked_for_it() {
     let directory = tempfile::tempdir().unwrap();
     let made = Command::new("mkfifo").arg(directory.path().join("h.edn")).status().unwrap();
     assert!(made.success());
-    // Nobody writes into the pipe, so the check never ends by itself.
+    // The pipe has no writer, so the check never ends by itself.
     let script = "\"$1\" report --only-while=$$ -m bank -d d h.edn & echo started; wait";
     let mut shell = Command::new("sh");
     shell.args(["-c", script, "sh"]).arg(snapbox::cmd::cargo_bin!("histcheck")).current_dir(directory.path());
     let mut shell = shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut output = BufReader::new(shell.stdout.take().unwrap());
     output.read_line(&mut String::new()).unwrap();
-    // Nobody is asked: this is SIGKILL.
+    // This is SIGKILL, which cannot be handled.
     shell.kill().unwrap();
     shell.wait().unwrap();
-    // Both have this output, which ends with the last of them.
+    // Both processes have this output, which ends when the last of them ends.
     output.read_to_string(&mut String::new()).unwrap();
 }
 
@@ -158,7 +158,7 @@ fn a_watched_history_is_shown_while_it_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let (mut served, _notes) = with_page(&["watch", "-m", "list-append", "--keep-going", "-"], directory.path());
     let mut writer = served.0.stdin.take().unwrap();
-    // The pages get what was judged, with nothing else to come behind it.
+    // The page receives the checked ops, although no more ops arrive.
     let until = |served: &Served, ops: u64| loop {
         let live = served.ask("GET /api/live", "");
         if live["ops"] == ops {
@@ -221,7 +221,7 @@ fn a_run_is_shown_with_its_rows() {
     let (mut served, mut notes) = with_page(&words, directory.path());
     let mut stream = TcpStream::connect(&served.1).unwrap();
     write!(stream, "GET /api/live HTTP/1.1\r\nHost: {}\r\nAccept: text/event-stream\r\n\r\n", served.1).unwrap();
-    // The page follows to the end, which waits for it.
+    // The page receives updates to the end, which waits for it.
     let mut seen = String::new();
     std::thread::spawn(move || notes.read_to_string(&mut String::new()));
     stream.read_to_string(&mut seen).unwrap();

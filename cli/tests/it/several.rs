@@ -1,10 +1,10 @@
-//! Several histories: those in a directory, and several at once.
+//! Several histories: those in a directory, and several in parallel.
 
 use crate::{check, fixtures, histcheck, stderr, stdout};
 use std::fs;
 use std::path::Path;
 
-/// A store of Jepsen's with three tests, of which the second is the latest.
+/// A Jepsen store with three tests, of which the second is the latest.
 fn store() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for (test, file) in [("bank/1", "valid.edn"), ("shop/1", "stale.edn"), ("shop/2", "valid.edn")] {
@@ -16,7 +16,7 @@ fn store() -> tempfile::TempDir {
     dir
 }
 
-/// What is said in the end.
+/// The summary line.
 const SUM: &str = "3 histories: 2 true, 1 false\n";
 
 #[test]
@@ -58,7 +58,7 @@ fn a_directory_without_histories_says_what_was_looked_for() {
     }
 }
 
-/// All files below a directory, with what is in them.
+/// All files below a directory, with their content.
 fn tree(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(next) = open.pop() {
@@ -77,7 +77,7 @@ fn tree(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
 
 #[test]
 fn jobs_change_no_byte() {
-    // Histories of several sizes, so that they end in another order than they begin.
+    // Histories of different sizes, so that they do not end in the order in which they begin.
     let large = tempfile::tempdir().unwrap();
     let path = large.path().join("large.edn");
     histcheck("gen list-append --txns 3000 --bug lost-update -o").arg(&path).assert().code(0);
@@ -139,14 +139,14 @@ fn whoever_wants_to_see_no_more_ends_all_jobs() {
     assert_eq!((output.status.code(), &output.stderr[..]), (Some(255), &b""[..]));
 }
 
-/// A program that is replaced while it runs (by an upgrade, or a new build) continues as what it was.
+/// A program that is replaced while it runs (by an upgrade or a new build) still starts its own version.
 #[cfg(target_os = "linux")]
 #[test]
 fn processes_of_their_own_are_of_the_program_that_runs() {
     let dir = tempfile::tempdir().unwrap();
     let program = dir.path().join("histcheck");
-    // By a process of its own: what another test starts meanwhile would inherit the file as one that is written to, and
-    // such a file cannot be run.
+    // Another process copies it. Otherwise, a process that another test starts at the same time would inherit the open
+    // file, and a file that is open for writing cannot be run.
     let copied = std::process::Command::new("cp").arg(snapbox::cmd::cargo_bin!("histcheck")).arg(&program).status();
     assert!(copied.unwrap().success());
     let pipe = dir.path().join("pipe");
@@ -155,7 +155,7 @@ fn processes_of_their_own_are_of_the_program_that_runs() {
     command.args("-m list-append --jobs 1 --timeout 1000".split(' ')).arg(&pipe).arg("stale.edn");
     let piped = command.current_dir(fixtures()).stdout(std::process::Stdio::piped());
     let started = piped.stderr(std::process::Stdio::null()).spawn().unwrap();
-    // Opened as soon as a process reads there: the first one runs, the second one does not.
+    // Opening returns as soon as a process reads. The first check is running, and the second has not begun.
     let mut writer = fs::File::options().write(true).open(&pipe).unwrap();
     fs::remove_file(&program).unwrap();
     fs::write(&program, "#!/bin/sh\necho another program\n").unwrap();
@@ -167,13 +167,13 @@ fn processes_of_their_own_are_of_the_program_that_runs() {
     assert_eq!(ended.status.code(), Some(1));
 }
 
-/// Where the system starts no more threads, those that there are do all the work.
+/// If the system starts no more threads, the existing ones do all the work.
 #[cfg(target_os = "linux")]
 #[test]
 fn more_jobs_than_there_is_room_for_threads_make_no_panic() {
     let program = snapbox::cmd::cargo_bin!("histcheck").display().to_string();
     let files = ["valid.edn", "stale.edn"].map(|file| format!("{file} ").repeat(20)).concat();
-    // Room for the program and for a few stacks; enough for the program alone differs from build to build.
+    // Address space for the program and a few stacks. The minimum for the program differs between builds.
     let judged: Vec<_> = [100_000, 200_000, 400_000, 800_000]
         .into_iter()
         .filter_map(|kilobytes| {

@@ -22,7 +22,7 @@ fn each_shell_has_completions() {
     histcheck("completions tcsh").assert().code(254);
 }
 
-/// The script for bash, where there is a bash.
+/// Tests the script with bash, if it is installed.
 #[cfg(unix)]
 #[test]
 fn bash_completes_with_it() {
@@ -50,7 +50,7 @@ fn bash_completes_with_it() {
     assert_eq!(completed("histcheck validate --output s"), "\n");
 }
 
-/// In fish, what waits for its value is not a subcommand.
+/// In fish, an option that waits for its value is not a subcommand.
 #[test]
 fn values_of_options_are_completed_in_fish() {
     let text = stdout(&histcheck("completions fish").assert());
@@ -82,9 +82,9 @@ fn a_page_for_each_command_says_what_its_help_says() {
     let names = std::fs::read_dir(&pages).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let of_help: Vec<String> = names.filter(|name| name.contains("-help")).collect();
     assert!(of_help.is_empty() && !main.contains("help(1)"), "they say the same once more: {of_help:?} {main}");
-    // What a history looks like stays in its columns.
+    // The lines of an example keep their columns.
     assert!(main.contains("\n.nf\n") && main.contains("\n         {:process 0, :type :ok,     :f :txn, "), "{main}");
-    // Neither a date nor a path of the machine that made them.
+    // The page contains neither a date nor a path of the machine that built it.
     assert!(
         main.contains(&format!(".TH histcheck 1  \"histcheck {}\" histcheck\n", env!("CARGO_PKG_VERSION"))),
         "{main}"

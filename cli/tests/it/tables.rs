@@ -1,4 +1,4 @@
-//! Lists of checkers, anomalies and models.
+//! Lists of checkers, anomalies and consistency levels.
 
 use crate::vacuous::DECIDED_EXACTLY;
 use crate::{histcheck, stderr, stdout};
@@ -20,7 +20,7 @@ fn models_lists_what_m_takes() {
     let rows = json("models --output json");
     assert!(!named(&rows, "list-append")["summary"].as_str().unwrap().is_empty());
     for row in &rows {
-        // A model that is listed can be asked for; one of them must be told what the object is.
+        // Each listed checker can be used; one of them requires the object.
         let model = row["name"].as_str().unwrap();
         let spec = if model == "linearizable" { "--spec kv" } else { "" };
         histcheck(&format!("-m {model} {spec} nowhere.edn")).assert().code(255);
@@ -71,7 +71,7 @@ fn a_level_that_only_some_checkers_know_names_them() {
     let wrong = histcheck("-m list-append -c strong-session-prefix -").assert().code(254);
     let said = stderr(&wrong);
     assert!(said.contains("tip: the level strong-session-prefix is one of -m isolation"), "{said}");
-    // Where something else is wrong, nothing is said of levels.
+    // If there is another error, levels are not mentioned.
     for checkers in ["list-append", "list-append,stats"] {
         let wrong = histcheck(&format!("-m {checkers} -c serializable -a bogus -")).assert().code(254);
         assert!(!stderr(&wrong).contains("the level"), "{}", stderr(&wrong));

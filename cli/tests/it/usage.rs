@@ -1,4 +1,4 @@
-//! Wrong usage: exit code 254, and a way out.
+//! Wrong usage: exit code 254, and a hint.
 
 use crate::{check, fixtures, histcheck, stderr, stdout};
 use snapbox::str;
@@ -39,7 +39,7 @@ fn a_command_that_was_misspelt_is_recognized() {
 
 #[test]
 fn a_file_named_nearly_like_a_command_is_a_file() {
-    // It exists, so it was meant.
+    // The file exists, so it is treated as a file.
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("modles"), "").unwrap();
     let assert = histcheck("modles").current_dir(dir.path()).assert().code(254);
@@ -200,7 +200,7 @@ fn commands_refuse_what_is_not_theirs() {
 
 #[test]
 fn an_option_that_names_nothing_is_refused() {
-    // As from a shell's unset variable: without any model every history would be valid.
+    // For example from an unset variable of a shell. Without any level, every history would be valid.
     for (option, said) in [("-c", "it has no consistency level"), ("-d", "needs a path")] {
         let assert = histcheck("-m list-append valid.edn").arg(option).arg("").assert().code(254).stdout_eq("");
         assert!(stderr(&assert).contains(said), "{}", stderr(&assert));
@@ -209,7 +209,7 @@ fn an_option_that_names_nothing_is_refused() {
 
 #[test]
 fn an_order_of_transactions_is_read_from_a_file() {
-    // The last transaction to write key 1 must be the one whose write is read.
+    // The last transaction that writes key 1 must be the one whose write is read.
     let history = "{:index 3, :process 0, :type :ok, :value [[:w 1 1]]} {:index 5, :process 0, :type :ok, :value [[:w 1 2]]}
          {:index 7, :process 0, :type :ok, :value [[:r 1 1] [:r 2 nil]]} {:index 9, :process 0, :type :ok, :value [[:w 2 1]]}";
     let dir = tempfile::tempdir().unwrap();
@@ -235,7 +235,7 @@ fn an_order_of_transactions_is_read_from_a_file() {
 #[test]
 fn models_that_are_given_one_by_one_add_up() {
     let run = |words: &str| histcheck(words).current_dir(fixtures().join("../../examples")).assert();
-    // The last one alone would find nothing.
+    // The last option alone would find nothing.
     run("-m list-append -m stats g-single.edn").code(1);
     let last = run("-m list-append -c serializable -c read-committed g-single.edn").code(0);
     let said = "warning: --consistency-models is given more than once; the last value is used: read-committed\n";

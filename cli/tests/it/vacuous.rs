@@ -1,18 +1,18 @@
-//! Nothing passes for nothing: every checker and every consistency level on histories in which there is nothing for it
-//! to look at.
+//! No verdict is `true` without evidence: every checker and every consistency level on histories in which it has
+//! nothing to check.
 //!
-//! Each case has its verdict written down, and each `true` its reason. A checker that says valid of everything goes
-//! through the same table, which has to catch it in every case.
+//! Each case has its expected verdict, and each `true` a reason. A checker that always returns valid is tested with the
+//! same table, and every case must detect it.
 
 use crate::{histcheck, next_steps, stdout};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A checker, and how to make a history for it.
+/// A checker, and how to generate a history for it.
 struct Row {
-    /// What is after `-m`.
+    /// The value of `-m`.
     checker: &'static str,
-    /// What `histcheck gen` calls its workload.
+    /// The name of its workload in `histcheck gen`.
     workload: &'static str,
     /// A bug that the checker finds in such a history, with this seed. `stats` finds none.
     bug: &'static str,
@@ -23,7 +23,7 @@ const fn row(checker: &'static str, workload: &'static str, bug: &'static str, s
     Row { checker, workload, bug, seed }
 }
 
-/// Every checker that is built in.
+/// Every built-in checker.
 const CHECKERS: &[Row] = &[
     row("list-append", "list-append", "stale-read", 2),
     row("rw-register --linearizable-keys", "rw-register", "stale-read", 2),
@@ -67,7 +67,7 @@ const CHECKERS: &[Row] = &[
     row("unhandled-exceptions", "bank", "none", 1),
 ];
 
-/// What is `true` of a valid history of another workload, and why that is right.
+/// Checkers whose verdict on a valid history of another workload is `true`, and the reason.
 const TRUE_OF_ANOTHER: &[(&str, &[&str], &str)] = &[
     ("rw-register --linearizable-keys", &["long-fork"], "it reads and writes registers in transactions"),
     ("closed-predicate", &["long-fork", "rw-register"], "it reads and writes registers in transactions"),
@@ -110,7 +110,7 @@ fn generate_lines(words: &str) -> Ops {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A history of a workload that nothing generates.
+/// A history of a workload that `gen` does not generate.
 fn made(workload: &str, has_bug: bool) -> Option<Ops> {
     let mut ops = Ops::new();
     let mut push = |process: u64, f: &str, invoked: Value, end: &str, value: Value, more: Value| {
@@ -166,17 +166,17 @@ fn workloads() -> BTreeMap<&'static str, Ops> {
     CHECKERS.iter().map(|row| (row.workload, generate(row.workload, "none", 1))).collect()
 }
 
-/// The verdict of a checker, and its whole report.
+/// The verdict of a checker, and its full report.
 fn judge(checker: &str, ops: &[Value]) -> (String, String) {
     judge_all(checker, &[ops]).remove(0)
 }
 
-/// The same of several histories, by one process.
+/// The same for several histories, in one process.
 fn judge_all(checker: &str, histories: &[&[Value]]) -> Vec<(String, String)> {
     let dir = tempfile::tempdir().unwrap();
     let paths: Vec<_> = (0..histories.len()).map(|at| dir.path().join(format!("{at}.json"))).collect();
     for (path, ops) in paths.iter().zip(histories) {
-        // As an array, so that an empty history is one.
+        // An array, so that an empty history is valid JSON.
         std::fs::write(path, Value::from(*ops).to_string()).unwrap();
     }
     let output = histcheck(&format!("-m {checker} --output json")).args(&paths).output().unwrap();
@@ -196,12 +196,12 @@ fn judge_all(checker: &str, histories: &[&[Value]]) -> Vec<(String, String)> {
     judged
 }
 
-/// What is wrong with the next steps of a report, which an unknown verdict has and no other.
+/// The error in the next steps of a report: an unknown verdict must have some, and no other verdict may.
 fn lacks_step(report: &str, options: &[String]) -> Option<String> {
     next_steps::fault(&serde_json::from_str(report).unwrap(), options).map(|why| format!("{why}: {report}"))
 }
 
-/// Every operation under a client of its own, ended in this way.
+/// The ops with a separate client for each operation, which ends in this way.
 fn all_end(ops: &[Value], kind: &str) -> Ops {
     let mut clients = 0;
     let mut open = BTreeMap::new();
@@ -230,7 +230,7 @@ fn by_name(ops: &[Value]) -> Ops {
     ops.iter().map(named).collect()
 }
 
-/// The first operation of a function that ends with ok, from its invocation to its end, and nothing else.
+/// The first operation of a function that ends with ok, alone.
 fn one_op(ops: &[Value], f: Option<&str>) -> Ops {
     let is_it = |op: &&Value| op["type"] == "ok" && f.is_none_or(|f| op["f"] == f);
     let end = ops.iter().position(|op| is_it(&op)).unwrap();
@@ -238,7 +238,7 @@ fn one_op(ops: &[Value], f: Option<&str>) -> Ops {
     vec![ops[invoked].clone(), ops[end].clone()]
 }
 
-/// The same ops, with their values where no checker looks for them.
+/// The same ops, with their values in a field that checkers do not read.
 fn values_as_val(ops: &[Value]) -> Ops {
     let renamed = |op: &Value| {
         let mut op = op.clone();
@@ -250,7 +250,7 @@ fn values_as_val(ops: &[Value]) -> Ops {
     ops.iter().map(renamed).collect()
 }
 
-/// What is known of ops that have no values.
+/// The expected verdict on ops without values, if it is not unknown.
 fn of_ops_without_values(row: &Row) -> Option<(&'static str, &'static str)> {
     let locks = ["mutex", "owner-mutex", "reentrant-mutex", "semaphore"];
     if locks.contains(&row.checker) {
@@ -268,11 +268,11 @@ fn nemesis_only() -> Ops {
     vec![op(1, "start"), op(2, "start"), op(3, "stop"), op(4, "stop")]
 }
 
-/// A history with nothing, or little, in it for a checker.
+/// A history with nothing, or little, to check.
 struct Case {
     name: &'static str,
     ops: Ops,
-    /// The verdict, and why it is right, if it is another than unknown.
+    /// The verdict and its reason, if it is not unknown.
     known: Option<(&'static str, &'static str)>,
 }
 
@@ -288,12 +288,12 @@ fn cases(row: &Row, valid: &Ops) -> Vec<Case> {
     ]
 }
 
-/// What is known of ops none of which was ok.
+/// The expected verdict on ops none of which was ok, if it is not unknown.
 fn of_ended_ops(row: &Row) -> Option<(&'static str, &'static str)> {
     (row.checker == "unhandled-exceptions").then_some(("true", "it shows how ops ended, and finds nothing wrong"))
 }
 
-/// The function whose `ok` op says something, where not every one does.
+/// The function whose `ok` op is an observation, if not every op is.
 fn observed(workload: &str) -> Option<&'static str> {
     match workload {
         "bank" | "counter" | "set-full" | "set" | "long-fork" | "comments" | "sequential" | "pn-counter" | "causal" => {
@@ -305,11 +305,11 @@ fn observed(workload: &str) -> Option<&'static str> {
     }
 }
 
-/// What is known of one op that ended with ok.
+/// The expected verdict on a single op that ended with ok, if it is not unknown.
 fn of_one_op(row: &Row) -> Option<(&'static str, &'static str)> {
     match row.checker.split(' ').next().unwrap() {
-        // One transaction is related to no other. No write came before the read. No element stays in the reads.
-        // Or it is a write, or an enqueue, which nothing refuses.
+        // A single transaction is not related to others. No write came before the read. No element remains in the
+        // reads. Or it is a write or an enqueue, which is always possible.
         "list-append"
         | "rw-register"
         | "closed-predicate"
@@ -341,7 +341,7 @@ fn of_one_op(row: &Row) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// What is wrong with a verdict.
+/// Verifies a verdict; the error describes the difference.
 fn is_right(case: &Case, verdict: &str) -> Result<(), String> {
     let (expected, _) = case.known.unwrap_or(("unknown", ""));
     if verdict == expected { Ok(()) } else { Err(format!("{} is {verdict}, not {expected}", case.name)) }
@@ -368,17 +368,17 @@ fn nothing_to_look_at_is_unknown() {
         let judged = judge_all(row.checker, &cases.iter().map(|case| &case.ops[..]).collect::<Vec<_>>());
         for (case, (verdict, report)) in cases.iter().zip(judged) {
             wrong.extend(is_right(case, &verdict).err().map(|why| format!("{}: {why}: {report}", row.checker)));
-            // An unknown verdict says why.
+            // An unknown verdict has a reason.
             let notes = serde_json::from_str::<Value>(&report).unwrap()["notes"].to_string();
             assert!(verdict != "unknown" || notes.len() > 20, "{} on {}: {report}", row.checker, case.name);
-            // And what to do about it.
+            // It also has a next step.
             wrong.extend(lacks_step(&report, &options).map(|why| format!("{} on {}: {why}", row.checker, case.name)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A checker that says valid of everything is caught by each case that is not `true` for a reason.
+/// Every case whose verdict is not `true` detects a checker that always returns valid.
 #[test]
 fn canary_a_checker_that_always_says_valid_is_caught() {
     let workloads = workloads();
@@ -416,7 +416,7 @@ fn another_workload_is_valid_only_for_a_reason() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Clients with names are judged as those with numbers are.
+/// Clients with names have the same verdicts as those with numbers.
 #[test]
 fn clients_by_name_change_no_verdict() {
     for row in CHECKERS {
@@ -428,7 +428,7 @@ fn clients_by_name_change_no_verdict() {
     }
 }
 
-/// Levels that only `isolation` knows.
+/// Levels that only `isolation` decides.
 pub(crate) const DECIDED_EXACTLY: [&str; 5] = [
     "strong-session-prefix",
     "strong-session-parallel-snapshot-isolation",
@@ -437,8 +437,8 @@ pub(crate) const DECIDED_EXACTLY: [&str; 5] = [
     "strong-session-monotonic-atomic-view",
 ];
 
-/// Of every consistency level: what has nothing in it is unknown, what is serial holds, and what shows read skew is
-/// `true` at no level that forbids it, whether anyone looks for that or not.
+/// For every consistency level: an empty history is unknown, a serial one holds, and one with read skew is not `true`
+/// at any level that forbids it.
 #[test]
 fn no_level_holds_for_nothing() {
     let lines = stdout(&histcheck("consistency-models --output json").assert().code(0));
@@ -464,7 +464,7 @@ fn no_level_holds_for_nothing() {
     }
 }
 
-/// One reads what another wrote to x, and misses what it wrote to y.
+/// A transaction reads another one's write of x, and misses its write of y.
 fn read_skew() -> Ops {
     let op =
         |process: u64, kind: &str, value: Value| json!({"process": process, "type": kind, "f": "txn", "value": value});
@@ -477,7 +477,7 @@ fn read_skew() -> Ops {
     ]
 }
 
-/// Checkers that are not suggested for their own workload: they understand any history, or need options.
+/// Checkers that are not suggested for their own workload: they understand any history, or require options.
 const NOT_SUGGESTED: &[&str] = &["stats", "unhandled-exceptions", "linearizable"];
 
 #[test]

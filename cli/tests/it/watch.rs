@@ -9,7 +9,7 @@ const READ_OF_1: &str = r#"{"process":0,"type":"invoke","f":"read","value":null}
 {"process":0,"type":"ok","f":"read","value":1}
 "#;
 
-/// Adds to 1, and a read of it.
+/// An add of 1, and a read of the counter.
 fn counted(reads: i64) -> String {
     format!(
         r#"{{"process":0,"type":"invoke","f":"add","value":1}}
@@ -20,7 +20,7 @@ fn counted(reads: i64) -> String {
     )
 }
 
-/// A watch that was started, and its standard error, line by line.
+/// A watch in progress, and its standard error, line by line.
 pub(super) struct Started {
     pub(super) child: Child,
     said: BufReader<std::process::ChildStderr>,
@@ -45,13 +45,13 @@ impl Started {
         line
     }
 
-    /// Where it listens, which its first line says.
+    /// The address on which it listens, from its first line.
     pub(super) fn address(&mut self) -> String {
         let line = self.line();
         line.trim().strip_prefix("note: listening on ").unwrap_or_else(|| panic!("{line}")).to_owned()
     }
 
-    /// All that it says from here on.
+    /// Appends the rest of its standard error.
     #[cfg(unix)]
     pub(super) fn rest(&mut self, rest: &mut String) {
         self.said.read_to_string(rest).unwrap();
@@ -75,14 +75,14 @@ impl Started {
 fn a_pipe_is_judged_when_it_ends() {
     let valid = histcheck("watch -m counter").stdin(counted(1)).assert().code(0);
     assert!(stdout(&valid).starts_with("-\ttrue\n"), "{}", stdout(&valid));
-    // What a checker knows only at the end comes then.
+    // The checker knows the violation only at the end.
     let invalid = histcheck("watch -m list-append -")
         .stdin(READ_OF_1.replace("\"value\":1", "\"value\":[[\"r\",1,[1]]]"))
         .assert();
     assert!(stdout(&invalid).starts_with("-\t"), "{}", stdout(&invalid));
 }
 
-/// At a limit a violation that was found stands, and nothing else is known.
+/// At a limit, a violation that was found is reported; otherwise the verdict is unknown.
 #[test]
 fn a_limit_ends_the_watch() {
     let limited = histcheck("watch -m counter --max-memory 1").stdin(counted(1)).assert().code(2);
@@ -92,14 +92,14 @@ fn a_limit_ends_the_watch() {
     let last = stdout(&violated);
     assert!(last.contains("The watch ended after 4 ops: the memory limit"), "{last}");
     histcheck("watch -m counter --max-memory 99000000000 --timeout 9000").stdin(counted(1)).assert().code(0);
-    // Its standard input stays open.
+    // Its standard input remains open.
     let (code, printed) = Started::new("watch -m counter --timeout 0.001").end();
     assert_eq!(code, Some(2), "{printed}");
     assert!(printed.contains("The watch ended after 0 ops: the time limit of 0.001 s was reached"), "{printed}");
     histcheck("watch -m counter --timeout 0").stdin(counted(1)).assert().code(254);
 }
 
-/// Stale reads of list-append, one a key.
+/// Stale reads of list-append, one per key.
 pub(crate) fn stale_reads(keys: std::ops::Range<u32>) -> String {
     let op = |process: u32, kind: &str, mop: String| {
         format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"txn\",\"value\":[{mop}]}}\n")
@@ -126,7 +126,7 @@ fn violations_after_the_first_are_reported() {
     assert!(all.contains("103 ops proved a violation, the last one at index 411."), "{all}");
 }
 
-/// With several checkers each is watched as if it were alone; the first violation of one ends the watch.
+/// Each of several checkers is watched as if it were alone; the first violation of any ends the watch.
 #[test]
 fn several_checkers_are_watched_at_once() {
     let text = stale_reads(0..3);
@@ -141,7 +141,7 @@ fn several_checkers_are_watched_at_once() {
     );
 }
 
-/// Below read committed, what a beginning violates the whole may obey.
+/// Below read committed, a prefix may violate a level that the whole satisfies.
 #[test]
 fn at_read_uncommitted_a_violation_is_of_the_history_so_far() {
     let op = |process: u32, kind: &str, value: &str| {
@@ -160,7 +160,7 @@ fn at_read_uncommitted_a_violation_is_of_the_history_so_far() {
     let stopped = stdout(&histcheck(watch).stdin(text.clone()).assert().code(1));
     assert!(stopped.contains("-\tfalse") && stopped.contains(so_far) && stopped.contains("\n  G0\n"), "{stopped}");
     assert!(stopped.contains("The violation was found at the op at index 4 (line 5)"), "{stopped}");
-    // It continues, and the failure takes the violation back.
+    // The history continues, and the failed op removes the violation.
     let whole = stdout(&histcheck(&format!("{watch} --keep-going")).stdin(text.clone()).assert().code(0));
     let (found, end) = whole.split_once("-\ttrue\n").unwrap();
     assert!(found.contains("-\tfalse") && found.contains(so_far), "{whole}");
@@ -171,7 +171,7 @@ fn at_read_uncommitted_a_violation_is_of_the_history_so_far() {
     assert_eq!(stdout(&histcheck("-m list-append -c read-uncommitted -").stdin(text).assert().code(0)), "-\ttrue\n");
 }
 
-/// Whoever starts a watch is told what may need more and more memory.
+/// At the start, a watch warns about memory that may grow.
 #[test]
 fn what_may_grow_is_said_at_the_start() {
     let text = "{\"process\":0,\"type\":\"invoke\",\"f\":\"txn\",\"value\":[]}\n";
@@ -193,8 +193,7 @@ fn what_may_grow_is_said_at_the_start() {
     assert!(whole.contains("note: rw-register keeps the whole history in memory, and reports violations at its end"));
 }
 
-/// A text that ends is to be whole, as one in a file that is judged is.
-/// Whoever watches is told at once that there will be no answer.
+/// The watch warns at once that there will be no verdict.
 #[test]
 fn what_will_stay_unknown_is_said_at_once() {
     let op = |kind: &str, mop: &str| {
@@ -227,7 +226,7 @@ fn a_pipe_that_ends_within_the_history_is_an_error() {
     histcheck("watch -m counter").stdin(format!("{text}]")).assert().code(0);
 }
 
-/// An interrupt comes where it comes, and a file is followed while it is being written.
+/// An interrupt may arrive at any time, and a file is followed while it is being written.
 #[cfg(unix)]
 #[test]
 fn a_history_that_is_cut_counts_up_to_there() {
@@ -242,7 +241,7 @@ fn a_history_that_is_cut_counts_up_to_there() {
         let mut started = Started::new(&format!("watch --keep-going -m counter {file}"));
         let mut writer = started.child.stdin.take().unwrap();
         writer.write_all(text.as_bytes()).unwrap();
-        // That something was said shows that it was read.
+        // The output shows that the history was read.
         let mut printed = BufReader::new(started.child.stdout.take().unwrap());
         printed.read_line(&mut String::new()).unwrap();
         started.interrupt();
@@ -282,7 +281,7 @@ fn an_interrupt_ends_the_wait_for_a_pipes_writer() {
     let dir = tempfile::tempdir().unwrap();
     let path = named_pipe(dir.path());
     let mut started = Started::new(&format!("watch -m counter {}", path.display()));
-    // SIGINT is the second of the signals that it may catch; before that it would just be killed.
+    // SIGINT is the second signal for which the watch sets a handler; before that, it would kill the process.
     let status = format!("/proc/{}/status", started.child.id());
     let catches = |status: &str| {
         let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim().to_owned();
@@ -310,7 +309,7 @@ fn writers_connect_and_the_last_one_ends_the_history() {
     let mut started = Started::new("watch -m counter --listen 127.0.0.1:0 --until-closed --output json");
     let address = started.address();
     let mut writers = [0, 1].map(|_| BufReader::new(TcpStream::connect(&address).unwrap()));
-    // Valid whoever is heard first.
+    // Valid whichever client is read first.
     let added = counted(1).replace("\"process\":0", "\"process\":1").replace("\"value\":1", "\"value\":0");
     let end = added.match_indices('\n').nth(1).unwrap().0 + 1;
     for (writer, text) in writers.iter_mut().zip([&counted(1), &added[..end]]) {
@@ -330,7 +329,7 @@ fn writers_connect_and_the_last_one_ends_the_history() {
     assert!(printed.contains(&format!("\"file\":\"{address}\"")), "the port is the one it got: {printed}");
 }
 
-/// An interrupt of a watch that has just said something, so that it is known to have read so far.
+/// The watch has printed something before the interrupt, so it has read up to there.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_the_history() {
@@ -353,7 +352,7 @@ fn an_interrupt_ends_the_history() {
     assert!(!socket.exists(), "a socket's file goes with it");
 }
 
-/// What is in the file when the interrupt comes counts, though nobody has looked for a while.
+/// The content of the file at the time of the interrupt counts, although the file was not read for a while.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_a_file_where_it_ends() {
@@ -388,7 +387,7 @@ fn a_violation_ends_the_watch_while_writers_go_on() {
         let mut started = Started::new(&format!("watch -m {model}"));
         let mut writer = started.child.stdin.take().unwrap();
         writer.write_all(text.as_bytes()).unwrap();
-        // The pipe stays open, and the watch ends nevertheless.
+        // The pipe remains open, but the watch ends.
         let (code, printed) = started.end();
         assert_eq!(code, Some(1), "{model}: {printed}");
         assert!(printed.starts_with("-\tfalse\n  note: The violation was found at the op at index "), "{printed}");
@@ -413,7 +412,7 @@ fn what_makes_no_sense_is_wrong_usage() {
     }
 }
 
-/// The op is named at which transactions are known to be wrong, and what follows is not read.
+/// The output names the op at which the violation is certain, and later ops are not read.
 #[test]
 fn transactions_are_judged_op_by_op() {
     let op = |process: u32, kind: &str, value: &str| {
@@ -435,7 +434,7 @@ fn transactions_are_judged_op_by_op() {
     histcheck("watch -m list-append -c serializable").stdin(stale).assert().code(0);
 }
 
-/// A watch that ends at a violation has not seen the end, so it claims nothing that only the end shows.
+/// A watch that ends at a violation has not seen the end, so it reports nothing that depends on the end.
 #[test]
 fn nothing_is_lost_where_a_violation_ends_the_watch() {
     let op = |process: u32, f: &str, asked: &str, got: &str| {
@@ -464,7 +463,7 @@ fn txns(lines: &str) -> String {
     lines.trim().lines().map(op).collect()
 }
 
-/// What was read before it is written is ruled out by real time alone.
+/// A value that is read before it is written only contradicts real time.
 #[test]
 fn a_value_read_too_early_rules_out_levels_with_real_time_alone() {
     let lists = txns("0 invoke [[:r 0 nil]]\n0 ok [[:r 0 [1]]]\n1 invoke [[:append 0 1]]\n1 ok [[:append 0 1]]");

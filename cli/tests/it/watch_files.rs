@@ -1,11 +1,11 @@
-//! `histcheck watch FILE`: what depends on the history being in a file.
+//! `histcheck watch FILE`: behaviour that depends on the history being in a file.
 
 use super::watch::Started;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::ChildStdout;
 
-/// A watch of a history that goes on, and what it prints.
+/// A watch of a history in progress, and its output.
 struct Printing {
     watch: Started,
     lines: std::io::Lines<BufReader<ChildStdout>>,
@@ -24,7 +24,7 @@ impl Printing {
         lines.take_while(|line| !line.contains("The history continues.")).collect()
     }
 
-    /// The report on the whole, and the exit code.
+    /// The report on the whole history, and the exit code.
     fn end(mut self) -> (Vec<String>, Option<i32>) {
         self.watch.interrupt();
         let lines = self.lines.map(Result::unwrap).collect();
@@ -32,7 +32,7 @@ impl Printing {
     }
 }
 
-/// Transactions of list-append, each with a read before its append; four to a key. Some miss the last append.
+/// Transactions of list-append, each with a read before its append; four per key. Some reads miss the last append.
 fn appends(txns: u32, stale: [u32; 2]) -> String {
     let op = |kind: &str, process: u32, value: String| {
         format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"txn\",\"value\":{value}}}\n")
@@ -49,8 +49,8 @@ fn appends(txns: u32, stale: [u32; 2]) -> String {
     (0..txns).map(txn).collect()
 }
 
-/// A history of which no more than a part is read again: its report also has what the run itself counted, and nothing
-/// that only the part shows, such as elements that were appended before it.
+/// Only a part of this history is read again. The report also contains the counts of the run itself, and nothing that
+/// only the part shows, such as elements that were appended before it.
 #[test]
 fn a_report_on_a_part_counts_all_violations() {
     let dir = tempfile::tempdir().unwrap();
@@ -66,8 +66,8 @@ fn a_report_on_a_part_counts_all_violations() {
     assert_eq!(code, Some(1));
 }
 
-/// A file is emptied after its last op was read. Ops may have been in it by then, though the indices of all others
-/// follow each other.
+/// The file is emptied after its last op was read. It may have contained further ops by then, although the indices of
+/// all others are consecutive.
 #[test]
 fn ops_may_be_missing_behind_the_last_one() {
     let dir = tempfile::tempdir().unwrap();
@@ -79,7 +79,7 @@ fn ops_may_be_missing_behind_the_last_one() {
         op(0, "invoke", "add", 1) + &op(1, "ok", "add", 1) + &op(2, "invoke", "read", 7) + &op(3, "ok", "read", 7);
     std::fs::write(&path, text).unwrap();
     let mut watch = Printing::new("counter", &path);
-    // All was read by then.
+    // Everything was read by then.
     let first = watch.violation();
     assert!(!first.iter().any(|line| line.contains("emptied")), "{first:?}");
     std::fs::write(&path, "").unwrap();

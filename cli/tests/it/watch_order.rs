@@ -1,4 +1,4 @@
-//! `histcheck watch` and order: ops of several writers have one, and what is written later is no violation where real
+//! `histcheck watch` and order: the ops of several writers have one order, and a later write is no violation where real
 //! time does not count.
 
 use super::watch::Started;
@@ -11,18 +11,18 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
-/// Operations of each client that shares a register: 200,000 ops in all.
+/// The number of operations of each client that shares a register: 200,000 ops in all.
 const OPERATIONS: usize = 12_500;
 const CLIENTS: usize = 8;
 
-/// How a client has its ops recorded.
+/// How the ops of a client are recorded.
 enum Recorder {
     Acknowledged(BufReader<TcpStream>),
     Datagrams(UnixDatagram, PathBuf),
     File(std::fs::File),
-    /// It sends invocations, and does not wait.
+    /// Sends invocations, and does not wait.
     Hasty(UnixStream),
-    /// It sends them when the operation is over.
+    /// Sends them after the operation has ended.
     Late(BufReader<TcpStream>, String),
 }
 
@@ -44,7 +44,7 @@ impl Recorder {
             Recorder::Acknowledged(stream) => stream.get_mut().write_all(line.as_bytes()).unwrap(),
             Recorder::Datagrams(socket, path) => _ = socket.send_to(line.as_bytes(), path).unwrap(),
             Recorder::File(file) => file.write_all(line.as_bytes()).unwrap(),
-            // Nobody may read any more.
+            // The receiver may be gone.
             Recorder::Hasty(stream) => _ = stream.write_all(line.as_bytes()),
             Recorder::Late(stream, late) => {
                 let late = std::mem::take(late);
@@ -56,7 +56,7 @@ impl Recorder {
     }
 }
 
-/// Clients that share a register after a lock, each with a recorder of its own.
+/// Runs clients that share a register with a lock, each with its own recorder.
 fn share_a_register(recorder: impl Fn() -> Recorder) {
     let (register, written) = (Arc::new(Mutex::new(0)), Arc::new(AtomicUsize::new(0)));
     let begin = Arc::new(Barrier::new(CLIENTS));
@@ -133,7 +133,7 @@ fn lines_that_are_appended_to_a_file_are_in_order() {
     assert_all_is_valid(started);
 }
 
-/// The same clients, recorded in the wrong order: if they passed, the tests above would show nothing.
+/// The same clients, recorded in the wrong order: if these passed, the tests above would show nothing.
 #[test]
 fn clients_that_do_not_wait_do_not_pass() {
     let dir = tempfile::tempdir().unwrap();
@@ -154,7 +154,7 @@ fn clients_that_do_not_wait_do_not_pass() {
     assert!(code == Some(1) && printed.contains("\"valid\":false"), "{code:?} {printed}");
 }
 
-/// Without real time, what was read may be written later: the end of a watch is not the end of the history.
+/// Without real time, a value that was read may be written later: the end of a watch is not the end of the history.
 #[test]
 fn what_is_written_after_a_violation_is_no_garbage_below_real_time() {
     let op = |process: u32, value: &str| format!("{{:process {process}, :type :ok, :f :txn, :value [{value}]}}\n");

@@ -1,4 +1,4 @@
-//! `histcheck watch` of several writers: what one of them does wrong is its own fault.
+//! `histcheck watch` with several writers: an error of one writer does not affect the others.
 
 use super::watch::Started;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,11 +7,11 @@ use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::Path;
 use std::process::Command;
 
-/// A client with a connection of its own.
+/// A client with its own connection.
 struct Client(BufReader<UnixStream>);
 
 impl Client {
-    /// Of the socket that a watch has said it listens on.
+    /// Connects to the socket on which a watch listens.
     fn new(address: &str) -> Client {
         Client(BufReader::new(UnixStream::connect(address.strip_prefix("unix:").unwrap()).unwrap()))
     }
@@ -33,7 +33,7 @@ impl Client {
         self.write(&line(process, "ok", f, value));
     }
 
-    /// What it is told, up to the end of the connection.
+    /// All messages that it receives, up to the end of the connection.
     fn rest(mut self) -> String {
         let mut rest = String::new();
         self.0.read_to_string(&mut rest).unwrap();
@@ -45,7 +45,7 @@ fn line(process: i64, kind: &str, f: &str, value: i64) -> String {
     format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"{f}\",\"value\":{value}}}\n")
 }
 
-/// A watch of writers that connect to a socket in a directory, until the last of them is gone.
+/// A watch of writers that connect to a socket in a directory, until the last of them disconnects.
 fn listen(dir: &Path, model: &str) -> (Started, String) {
     let socket = dir.join("h.sock");
     let mut started = Started::new(&format!("watch -m {model} --until-closed --listen unix:{}", socket.display()));
@@ -53,7 +53,7 @@ fn listen(dir: &Path, model: &str) -> (Started, String) {
     (started, address)
 }
 
-/// A completion that is there together with its invocation.
+/// Its completion arrives together with its invocation.
 #[test]
 fn one_of_several_that_does_not_wait_is_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -66,7 +66,7 @@ fn one_of_several_that_does_not_wait_is_refused() {
         told.starts_with("{\"refused\":\"it completes an operation of process 2 whose invocation was not acknowledged"),
         "{told}"
     );
-    // What the second one has added is in no record, so this may be right.
+    // The add of the second writer is not recorded, so this read may be correct.
     first.op(1, "read", 2);
     drop(first);
     let warning = started.line();
@@ -78,17 +78,17 @@ fn one_of_several_that_does_not_wait_is_refused() {
     assert!(!printed.contains("was proved"), "{printed}");
 }
 
-/// The connection of one writer is in order anyway.
+/// The connection of a single writer keeps its order.
 #[test]
 fn a_single_writer_need_not_wait() {
     for (reads, code) in [(1, 0), (2, 1)] {
         let dir = tempfile::tempdir().unwrap();
         let (started, address) = listen(dir.path(), "counter");
-        // One that is not a client is none of the writers.
+        // A connection without ops does not count as a writer.
         let mut stranger = Client::new(&address);
         let mut only = Client::new(&address);
         only.write(&(line(1, "invoke", "add", 1) + &line(1, "ok", "add", 1) + &line(2, "invoke", "add", 0)));
-        // The process that does not wait is not told.
+        // The process that does not wait gets no acknowledgement.
         assert_eq!(only.answer(), "{\"ack\":2}\n");
         only.write(&line(1, "invoke", "read", reads));
         only.write(&line(1, "ok", "read", reads));
@@ -104,7 +104,7 @@ fn a_writer_that_never_reads_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();
     let (started, address) = listen(dir.path(), "counter");
     let mut only = Client::new(&address);
-    // Acknowledgements of all that are more than a socket holds.
+    // The acknowledgements are more than a socket holds.
     for _ in 0..20_000 {
         only.write(&line(1, "invoke", "add", 1));
         only.write(&line(1, "ok", "add", 1));
@@ -115,7 +115,7 @@ fn a_writer_that_never_reads_is_not_waited_for() {
     assert_eq!(code, Some(0), "{printed}");
 }
 
-/// What a connection over TCP wrote last is lost if it is closed before all was read.
+/// The last data written over TCP is lost if the connection is closed before all was read.
 #[test]
 fn a_connection_that_is_reset_is_not_all_there_was() {
     for (waits, code) in [(false, 0), (true, 2)] {
@@ -127,7 +127,7 @@ fn a_connection_that_is_reset_is_not_all_there_was() {
         let text = if waits { line(1, "invoke", "read", 0) } else { add + &read };
         only.write_all(text.as_bytes()).unwrap();
         if waits {
-            // The acknowledgement is there, and stays there.
+            // The acknowledgement has arrived, and is not read.
             assert_eq!(only.peek(&mut [0]).unwrap(), 1);
         }
         drop(only);
@@ -137,7 +137,7 @@ fn a_connection_that_is_reset_is_not_all_there_was() {
     }
 }
 
-/// It may continue as long as it is alone.
+/// It may continue as long as it is the only writer.
 #[test]
 fn a_single_writer_that_does_not_wait_makes_way_for_the_second() {
     for closes in [false, true] {
@@ -145,7 +145,7 @@ fn a_single_writer_that_does_not_wait_makes_way_for_the_second() {
         let (mut started, address) = listen(dir.path(), "counter");
         let mut first = Client::new(&address);
         first.write(&(line(1, "invoke", "add", 1) + &line(1, "ok", "add", 1) + &line(3, "invoke", "add", 0)));
-        // All that was recorded by now.
+        // All its ops were recorded by now.
         assert_eq!(first.answer(), "{\"ack\":3}\n");
         let mut second = Client::new(&address);
         if closes {
@@ -168,7 +168,7 @@ fn a_single_writer_that_does_not_wait_makes_way_for_the_second() {
     }
 }
 
-/// What one writer broke while it was alone, others cannot make undone.
+/// Other writers cannot undo a violation that was certain before they came.
 #[test]
 fn a_violation_that_was_certain_before_stays_one() {
     for (reads, code) in [(7, 1), (0, 2)] {
@@ -191,7 +191,7 @@ fn a_violation_that_was_certain_before_stays_one() {
     }
 }
 
-/// The line of one writer is not to take that of another for its own.
+/// An incomplete line of one writer is not combined with that of another.
 #[test]
 fn a_line_that_is_no_op_is_its_writers_fault() {
     let dir = tempfile::tempdir().unwrap();
@@ -203,7 +203,7 @@ fn a_line_that_is_no_op_is_its_writers_fault() {
     first.write("{\"process\":1,\"type\":\"invoke\",\"f\":\"read\",\"note\":[\n");
     let told = first.rest();
     assert!(told.contains("line 1, column 48: the text ends before this [ is closed"), "{told}");
-    // A stale read, which would be right if it were a note.
+    // A stale read, which would be correct if it were only a note.
     second.write(&line(2, "ok", "read", 0));
     drop(second);
     assert!(started.line().starts_with(&format!("warning: writer 1 ({address}) was refused: line 1, column 48")));
@@ -212,7 +212,8 @@ fn a_line_that_is_no_op_is_its_writers_fault() {
     assert!(printed.contains(&format!("writer 1 ({address}) was refused")), "{printed}");
 }
 
-/// Strangers, and clients that are wrong: the others are judged on, and the verdict is not `true` of what was omitted.
+/// Invalid messages and clients: the ops of the others are still checked, and the verdict is not `true` without the
+/// omitted ones.
 #[test]
 fn the_others_are_judged_on() {
     let invoke = line(5, "invoke", "add", 1);
@@ -222,7 +223,7 @@ fn the_others_are_judged_on() {
         ("[\n", "the text ends before this [ is closed", [2, 1]),
         ("\u{1f}\u{8b}\n", "line 1, column 1", [2, 1]),
         (&format!("{invoke}{invoke}"), "process 5 invokes an op while its op of line 6 is in flight", [2, 1]),
-        // It took effect, and it is unknown when.
+        // The operation took effect at an unknown time.
         (&ok, "process 5 completes an op without having invoked one", [2, 2]),
     ] {
         for (reads, code) in [1, 9].into_iter().zip(codes) {
@@ -295,7 +296,7 @@ fn clients_wait_for_a_file_descriptor() {
     let mut clients: Vec<Client> = (0..40).map(|_| Client::new(&address)).collect();
     let line = started.line();
     assert!(line.contains(&address) && line.contains("new clients wait until others close"), "{line}");
-    // Those who were let in first go first.
+    // Those who were accepted first disconnect first.
     for (process, mut client) in (0..).zip(clients.drain(..)) {
         client.op(process, "add", 1);
         if process == 39 {

@@ -1,4 +1,4 @@
-//! A share of the laws through the program itself: files of every format, and every way to have them judged.
+//! Tests some of the laws with the program itself: files of every format, and every way to check them.
 
 use crate::law::packed;
 use crate::world::{WORLDS, generate};
@@ -12,7 +12,7 @@ fn program(words: &str, folder: &Path) -> Command {
     program.current_dir(folder).env_remove("CLICOLOR_FORCE")
 }
 
-/// What it prints on standard output: files and their verdicts.
+/// The lines of standard output: files and their verdicts.
 fn lines(program: Command) -> Vec<(String, String)> {
     let text = String::from_utf8(program.assert().get_output().stdout.clone()).unwrap();
     let lines = text.lines().filter_map(|line| line.split_once('\t'));

@@ -1,4 +1,4 @@
-//! Checkers that break the laws, one each: the law that is meant for it must catch it.
+//! Checkers that break one law each. That law must detect it.
 
 use crate::judge::{Honest, How, Judge};
 use crate::law::{LAWS, broken};
@@ -6,7 +6,7 @@ use crate::world::{WORLDS, World, generate};
 use crate::{both_kinds, law, try_all};
 use history_core::{History, OpKind, Process, Reader, Report, Value, Verdict};
 
-/// What a faulty checker looks at though it should not: its answer is turned around where this says yes.
+/// A property of the input that a correct checker ignores. The faulty checker inverts its verdict if this returns true.
 type Looks = fn(&History, &[u8], &How) -> bool;
 
 struct Faulty(Looks);
@@ -31,7 +31,7 @@ fn ints(value: Value<'_>) -> Vec<i64> {
     }
 }
 
-/// Whether some op's value has a part, at this place of its micro-ops, that is a small integer.
+/// Whether the micro-ops of some op have a small integer at this position.
 fn has_small(history: &History, place: usize) -> bool {
     let small = |mop: Value<'_>| {
         let part = mop.as_seq().and_then(|parts| parts.iter().nth(place)).map(ints).unwrap_or_default();
@@ -40,7 +40,7 @@ fn has_small(history: &History, place: usize) -> bool {
     history.ops().any(|op| op.value.as_seq().is_some_and(|mops| mops.iter().any(small)))
 }
 
-/// For each law what breaks it.
+/// The fault that breaks each law.
 const FAULTS: &[(&str, Looks)] = &[
     ("clients renamed", |history, _, _| history.ops().any(|op| op.process == Process::Client(0))),
     ("values renamed", |history, _, _| has_small(history, 2)),
@@ -79,7 +79,7 @@ fn each_law_catches_the_checker_that_breaks_it() {
     }
 }
 
-/// What always says the same obeys every law but this one.
+/// A checker with a constant verdict obeys every law but this one.
 #[test]
 fn a_checker_that_always_says_valid_is_caught() {
     struct Always;
@@ -96,7 +96,7 @@ fn a_checker_that_always_says_valid_is_caught() {
 fn a_law_that_fails_names_the_seed_and_the_smallest_history() {
     let faulty =
         Faulty(|history, _, how| how.is_watched && history.ops().filter(|op| op.f == Some("write")).count() > 2);
-    // The history of a register without a bug.
+    // A history of a register without a bug.
     let seed = (0..100).map(|turn| 2 + turn * WORLDS.len() as u64).find(|seed| !generate(&WORLDS[2], *seed).1).unwrap();
     let message = law::try_one(&faulty, seed).unwrap_err();
     let (head, history) = message.split_once('\n').unwrap();

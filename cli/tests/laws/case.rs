@@ -1,4 +1,4 @@
-//! A history that can be changed: its ops, one after another, and the text that they make.
+//! A history that can be changed: its ops in order, and their text.
 
 use history_core::{Datum, Format, History, HistoryBuilder, NewOp, OpKind, Process, Writer};
 
@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// Who did an op.
+/// The process of an op.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Who {
     Number(i64),
@@ -97,14 +97,14 @@ impl Case {
         self.text(Format::Edn)
     }
 
-    /// The same with each op changed.
+    /// The history with each op changed.
     pub(crate) fn map(&self, mut change: impl FnMut(&mut Event)) -> Case {
         let mut changed = self.clone();
         changed.0.iter_mut().for_each(&mut change);
         changed
     }
 
-    /// The operations: positions of invocations, each with that of its completion; what stands alone is alone.
+    /// The operations: the position of each invocation with that of its completion, or a position without a partner.
     pub(crate) fn operations(&self) -> Vec<Vec<usize>> {
         let mut open = std::collections::HashMap::new();
         let mut operations: Vec<Vec<usize>> = Vec::new();
@@ -121,7 +121,7 @@ impl Case {
         operations
     }
 
-    /// The history of some positions alone.
+    /// The history of the ops at some positions.
     pub(crate) fn of(&self, mut positions: Vec<usize>) -> Case {
         positions.sort_unstable();
         Case(positions.into_iter().map(|at| self.0[at].clone()).collect())

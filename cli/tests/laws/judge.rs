@@ -1,4 +1,4 @@
-//! How a text is judged: read in some way, by a checker with some options.
+//! Checks a text: reads it in some way, with a checker and options.
 
 use crate::table;
 use crate::world::World;
@@ -6,27 +6,27 @@ use history_core::{Budget, Keyed, Options, Reader, Report, Run, Verdict};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// How it is read and judged.
+/// How a text is read and checked.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct How {
     pub(crate) options: Options,
     pub(crate) is_keyed: bool,
-    /// Op by op, and looked at after each, as `watch` does.
+    /// Whether it is checked op by op, with a look at the result after each, as in `watch`.
     pub(crate) is_watched: bool,
     pub(crate) block_bytes: Option<usize>,
-    /// With limits that nobody reaches.
+    /// Whether there are limits, which are never reached.
     pub(crate) has_limits: bool,
 }
 
-/// What judges texts.
+/// A checker of texts.
 pub(crate) trait Judge: Sync {
     fn judge(&self, world: &World, text: &[u8], how: &How) -> Report;
 }
 
-/// How many configurations a search may hold: the few histories that take more take seconds.
+/// The maximum number of configurations of a search. The few histories that need more take seconds.
 const CONFIGURATIONS_MAX: &str = "20000";
 
-/// The checkers as they are.
+/// The checkers without a fault.
 pub(crate) struct Honest;
 
 impl Judge for Honest {
@@ -59,7 +59,7 @@ fn limits() -> Budget {
     Budget::default().with_states_max(u64::MAX / 2).with_bytes_max(u64::MAX / 2).with_deadline(deadline)
 }
 
-/// What is known for certain before the end stays so.
+/// A verdict that is certain before the end must not change.
 fn watch(mut run: Box<dyn Run + '_>, reader: &mut Reader<'_>, budget: &Budget) -> Report {
     let mut known = None;
     let read = reader.for_each(|op| {
@@ -69,7 +69,7 @@ fn watch(mut run: Box<dyn Run + '_>, reader: &mut Reader<'_>, budget: &Budget) -
             let verdict = known.as_ref().map(|report| report.verdict);
             assert_eq!(verdict, Some(Verdict::Invalid), "a violation has its report");
         }
-        // Whoever watches continues after a violation, until the checker has seen enough.
+        // A watch continues after a violation until the checker needs no more ops.
         Ok(if goes_on.is_break() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
     read.unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,4 @@
-//! The laws: forms of one history of which a checker must say the same.
+//! The laws: variants of a history for which a checker must return the same result.
 
 use crate::case::{Case, Event, Random, Who};
 use crate::judge::{How, Judge};
@@ -10,27 +10,27 @@ use flate2::write::GzEncoder;
 use history_core::{Datum, Format, OpKind, Options, Report, Verdict};
 use std::io::Write as _;
 
-/// A text, and how it is judged.
+/// A text, and how it is checked.
 pub(crate) struct Form {
     text: Vec<u8>,
     how: How,
 }
 
-/// How much two reports have in common.
+/// The parts that must be the same in two reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Same {
     /// The verdict.
     Verdict,
-    /// And the names of what was found, and what that rules out.
+    /// The verdict, the names of anomalies, and the levels that are ruled out.
     Findings,
     /// Every byte.
     Bytes,
 }
 
-/// Two forms, and what their reports must have in common.
+/// Two variants, and the parts of their reports that must be the same.
 type Pair = (Form, Form, Same);
 
-/// A law: what it is called, and the forms that it makes of a history; none where it says nothing.
+/// A law: its name, and the variants that it generates from a history; none if it does not apply.
 pub(crate) struct Law {
     pub(crate) name: &'static str,
     pub(crate) forms: fn(&World, &Case, &mut Random) -> Vec<Pair>,
@@ -65,7 +65,7 @@ fn renamed(case: &Case, other: Option<Case>) -> Vec<Pair> {
     other.into_iter().map(|other| (plain(case), plain(&other), Same::Findings)).collect()
 }
 
-/// All times later or earlier by as much, and none at all.
+/// All times shifted by the same amount, and no times.
 fn shifted(_: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     let by = random.number(1 << 50) - (1 << 49);
     let later = case.map(|event| event.time = event.time.map(|time| time + by));
@@ -73,7 +73,7 @@ fn shifted(_: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     vec![(plain(case), plain(&later), Same::Findings), (plain(case), plain(&never), Same::Findings)]
 }
 
-/// Ops of a process that is not a client, at some places.
+/// Additional ops of a process that is not a client.
 fn disturbed(_: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     let mut other = case.clone();
     for _ in 0..=random.below(5) {
@@ -86,11 +86,11 @@ fn disturbed(_: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     vec![(plain(case), plain(&other), Same::Findings)]
 }
 
-/// Ops that asked for nothing but to see something, and failed: by clients of their own.
+/// Additional reads that failed, each by its own client.
 fn failed(world: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     let asks = |event: &&Event| event.kind == OpKind::Invoke && writes_nothing(&event.value);
     let asked: Vec<&Event> = case.0.iter().filter(asks).collect();
-    // To count failures is what stats is for.
+    // The purpose of `stats` is to count failures.
     if asked.is_empty() || world.checker == "stats" {
         return Vec::new();
     }
@@ -117,7 +117,7 @@ fn writes_nothing(value: &Datum) -> bool {
     }
 }
 
-/// The same ops written otherwise: JSON has fewer kinds of values, so prose differs; otherwise nothing does.
+/// The same ops in another format. JSON has fewer kinds of values, so texts may differ, but nothing else.
 fn formats(_: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
     let json = || Form { text: case.text(Format::Json), how: How::default() };
     let lines = String::from_utf8(json().text).unwrap();
@@ -128,14 +128,14 @@ fn formats(_: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
     vec![(plain(case), json(), Same::Findings), (json(), array, Same::Bytes), (plain(case), vector, Same::Bytes)]
 }
 
-/// A text as gzip and as zstd.
+/// A text compressed as gzip and as zstd.
 pub(crate) fn packed(text: &[u8]) -> [Vec<u8>; 2] {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     gzip.write_all(text).unwrap();
     [gzip.finish().unwrap(), zstd::encode_all(text, 1).unwrap()]
 }
 
-/// The same bytes packed, and read in small pieces.
+/// The same bytes compressed, and read in small pieces.
 fn compressions(_: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     let [gzip, zstd] = packed(&case.edn()).map(|text| Form { text, how: How::default() });
     let pieces = How { block_bytes: Some(1 + random.below(300) as usize), ..How::default() };
@@ -152,10 +152,10 @@ fn engines(world: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
     engines.map(|engine| (plain(case), with(engine), Same::Verdict)).collect()
 }
 
-/// A history of one key is what the history without the key is.
+/// A history of a single key has the result of the history without the key.
 fn one_key(world: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
     let key = || Datum::keyword("the-key");
-    // kv has keys of its own in the field that would have to hold this one.
+    // kv has its own keys in the field that this law uses.
     if world.workload == "kv" {
         return Vec::new();
     }
@@ -167,7 +167,7 @@ fn one_key(world: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
     vec![(plain(case), form(&other, How { is_keyed: true, ..How::default() }), Same::Verdict)]
 }
 
-/// Two invocations, or two completions, next to each other change nothing by changing places.
+/// Two adjacent invocations, or two adjacent completions, may be swapped.
 fn commuted(world: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     if !world.is_of_precedence || case.0.len() < 2 {
         return Vec::new();
@@ -187,7 +187,7 @@ fn commuted(world: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     vec![(plain(case), plain(&other), Same::Verdict)]
 }
 
-/// What is found op by op is what is found in the end. A watch keeps all configurations at once, of which there may be
+/// A watch has the same result as a check at the end. A watch keeps all configurations at once, of which there may be
 /// too many.
 fn watched(world: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
     vec![(plain(case), form(case, watching(world)), Same::Verdict)]
@@ -198,22 +198,22 @@ pub(crate) fn watching(world: &World) -> How {
     How { is_watched: true, options, ..How::default() }
 }
 
-/// Limits that are not reached take nothing away.
+/// Limits that are not reached have no effect.
 fn limited(world: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
     let options =
         if world.has_engines { Options::new().with("max-configurations", "99999999") } else { Options::new() };
     vec![(plain(case), form(case, How { has_limits: true, options, ..How::default() }), Same::Bytes)]
 }
 
-/// Whether a verdict is unknown because there were too many configurations for a limit.
+/// Whether a verdict is unknown because there were too many configurations.
 pub(crate) fn has_too_many(report: &Report) -> bool {
     let says_so = |note: &String| note.contains("the search reached its maximum");
     report.verdict == Verdict::Unknown && report.notes.iter().any(says_so)
 }
 
-/// What two reports do not have in common, though they must.
+/// The difference between two reports in the parts that must be the same.
 fn difference(a: &Report, b: &Report, same: Same) -> Option<String> {
-    // How far a search gets within its limit depends on the order of what is searched.
+    // How far a search gets within its limit depends on the order of its steps.
     if same != Same::Bytes && [a, b].into_iter().any(has_too_many) {
         return None;
     }
@@ -232,7 +232,7 @@ fn difference(a: &Report, b: &Report, same: Same) -> Option<String> {
     (same == Same::Bytes && bytes(a) != bytes(b)).then(|| format!("{}\n{}", bytes(a), bytes(b)))
 }
 
-/// Whether a law is broken for a history: how.
+/// Tests a law on a history. Returns the difference if the law is broken.
 pub(crate) fn broken(law: &Law, judge: &dyn Judge, world: &World, case: &Case, seed: u64) -> Option<String> {
     let pairs = (law.forms)(world, case, &mut Random::new(seed));
     pairs.iter().find_map(|(a, b, same)| {
@@ -241,11 +241,11 @@ pub(crate) fn broken(law: &Law, judge: &dyn Judge, world: &World, case: &Case, s
     })
 }
 
-/// Tries every law on the history of a seed. The checker, whether the store had a bug, and the verdict.
+/// Tests every law on the history of a seed. Returns the checker, whether the store had a bug, and the verdict.
 ///
 /// # Errors
 ///
-/// The seed, the law and the smallest history for which it is broken.
+/// The seed, the law, and the smallest history for which it is broken.
 pub(crate) fn try_one(judge: &dyn Judge, seed: u64) -> Result<(&'static str, bool, &'static str), String> {
     let world = &WORLDS[(seed % WORLDS.len() as u64) as usize];
     let (case, has_bug) = generate(world, seed);

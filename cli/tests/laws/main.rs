@@ -1,8 +1,8 @@
-//! Laws that verdicts obey, tried on generated histories of every workload: what changes nothing in a history but
-//! names, times, the format it is written in or the way it is read must not change its verdict.
+//! Laws for verdicts, tested on generated histories of every workload: a change of names, times, the format, or the way
+//! of reading must not change the verdict.
 //!
-//! `HISTCHECK_LAWS=N` tries N histories in place of 2,000; `HISTCHECK_LAWS_SEED=S` begins at another seed. A law that
-//! fails names the seed, the workload and the law, and prints the smallest history that it still fails for.
+//! `HISTCHECK_LAWS=N` tests N histories instead of 2,000; `HISTCHECK_LAWS_SEED=S` begins at another seed. If a law
+//! fails, the test prints the seed, the workload, the law, and the smallest history for which it fails.
 
 #![cfg(all(feature = "elle", feature = "register", feature = "jepsen", feature = "online"))]
 
@@ -22,17 +22,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use world::{WORLDS, World};
 
-/// Histories that are tried if nobody says how many.
+/// The default number of histories.
 const HISTORIES: u64 = 2000;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is {text}")))
 }
 
-/// The verdicts that a workload had, by their names, and whether its store had a bug.
+/// The verdicts of each workload, with whether its store had a bug, and how often they occurred.
 type Seen = BTreeMap<(&'static str, bool, &'static str), u64>;
 
-/// Tries every law on so many histories, from a seed on.
+/// Tests every law on this number of histories, beginning at a seed.
 fn try_all(judge: &dyn Judge, from: u64, count: u64) -> Result<Seen, String> {
     let (next, seen, failure) = (AtomicU64::new(from), Mutex::new(Seen::new()), Mutex::new(None));
     let work = || {
@@ -55,7 +55,7 @@ fn try_all(judge: &dyn Judge, from: u64, count: u64) -> Result<Seen, String> {
     failure.into_inner().unwrap().map_or(Ok(seen.into_inner().unwrap()), Err)
 }
 
-/// Whether every workload had verdicts of both kinds: a checker that says the same of all histories obeys all other
+/// Verifies that every workload had verdicts of both kinds: a checker with a constant verdict obeys all other laws.
 /// laws.
 fn both_kinds(seen: &Seen) -> Result<(), String> {
     for World { workload, checker, .. } in WORLDS.iter().filter(|world| world.can_be_invalid) {
@@ -79,7 +79,7 @@ fn verdicts_obey_the_laws() {
     }
 }
 
-/// Where there are too many configurations for a limit the laws say nothing: that must be rare.
+/// If there are too many configurations, the laws do not apply, so this must be rare.
 #[test]
 fn searches_come_to_their_end() {
     let count = 10 * WORLDS.len() as u64;

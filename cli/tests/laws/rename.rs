@@ -1,11 +1,11 @@
-//! Values and keys under other names, the same one for the same value wherever it stands.
+//! Renames values and keys: equal values get the same new name everywhere.
 
 use crate::case::{Case, Event, Random, Who};
 use crate::world::{Values, World};
 use history_core::Datum;
 use std::collections::HashMap;
 
-/// Another name for an integer: a different one for each.
+/// A renaming of integers: different integers get different names.
 #[derive(Clone, Copy, Debug)]
 enum Renaming {
     Affine(i64, i64),
@@ -31,7 +31,7 @@ impl Renaming {
         }
     }
 
-    /// All integers in a value.
+    /// Renames all integers in a value.
     fn all(self, value: &mut Datum) {
         match value {
             Datum::Int(number) => *value = self.of(*number),
@@ -45,7 +45,7 @@ impl Renaming {
         }
     }
 
-    /// The part of each micro-op at a place.
+    /// Renames the part of each micro-op at a position.
     fn mops(self, value: &mut Datum, place: usize) {
         let Datum::Vector(mops) = value else { return };
         for mop in mops {
@@ -58,12 +58,12 @@ impl Renaming {
     }
 }
 
-/// Each character is another one: what is put together of texts stays that.
+/// Replaces each character, so that concatenations remain concatenations.
 fn rotated(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_graphic() { char::from(b'!' + (c as u8 - b'!' + 33) % 94) } else { c }).collect()
 }
 
-/// The history with other values, if they mean nothing but themselves.
+/// The history with other values, if the values have no meaning of their own.
 pub(crate) fn values(world: &World, case: &Case, random: &mut Random) -> Option<Case> {
     let renaming = Renaming::chosen(random);
     Some(match world.values {
@@ -78,7 +78,7 @@ pub(crate) fn values(world: &World, case: &Case, random: &mut Random) -> Option<
     })
 }
 
-/// The history with other keys, if it has some that mean nothing but themselves.
+/// The history with other keys, if it has keys without a meaning of their own.
 pub(crate) fn keys(world: &World, case: &Case, random: &mut Random) -> Option<Case> {
     let renaming = Renaming::chosen(random);
     Some(match world.values {
@@ -94,7 +94,7 @@ pub(crate) fn keys(world: &World, case: &Case, random: &mut Random) -> Option<Ca
     })
 }
 
-/// The history with other clients: other numbers, in another order, or names.
+/// The history with other clients: with other numbers, in another order, or with names.
 pub(crate) fn clients(case: &Case, random: &mut Random) -> Case {
     let mut seen: HashMap<i64, Who> = HashMap::new();
     let first = random.number(1000);
@@ -105,7 +105,7 @@ pub(crate) fn clients(case: &Case, random: &mut Random) -> Case {
             .entry(number)
             .or_insert_with(|| match number {
                 _ if some_have_names && number % 3 != 1 => Who::Name(format!("worker {number}")),
-                // 7919 is a prime: all are different, and neither in their order nor in the one before.
+                // 7919 is a prime, so all numbers differ. Their order differs from the previous one, too.
                 _ => Who::Number((number * 5003 + first + 1000) % 7919),
             })
             .clone();

@@ -1,8 +1,8 @@
-//! The smallest form of a history for which something is so.
+//! Finds the smallest form of a history with a property.
 
 use crate::case::Case;
 
-/// Leaves out operations, many at a time and then one by one, as long as `is_so` says yes.
+/// Removes operations, many at a time and then one by one, as long as `is_so` returns true.
 pub(crate) fn smallest(case: &Case, is_so: &dyn Fn(&Case) -> bool) -> Case {
     let mut kept: Vec<Vec<usize>> = case.operations();
     let history = |operations: &[Vec<usize>]| case.of(operations.concat());

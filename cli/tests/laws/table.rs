@@ -1,4 +1,4 @@
-//! All checkers by name, as the program has them.
+//! All checkers by name, as in the program.
 
 use history_core::Checker;
 
@@ -10,7 +10,7 @@ pub(crate) fn checkers() -> Vec<Box<dyn Checker>> {
     all
 }
 
-/// The checker of a name; of those that watch, if it is to watch and there is one.
+/// The checker with a name. If it is to watch, uses the one for watching, if there is one.
 pub(crate) fn with<T>(name: &str, is_watching: bool, what: impl FnOnce(&dyn Checker) -> T) -> T {
     thread_local! {
         static BATCH: Vec<Box<dyn Checker>> = checkers();

@@ -1,32 +1,32 @@
-//! The workloads: what is generated, and which checker judges it.
+//! The workloads: the generated histories, and their checkers.
 
 use crate::case::{Case, Random};
 use record_simulate::{Bug, Format, Object, ObjectBug, Objects, Simulation, Transactions, Workload};
 
-/// What the values of a workload's ops are made of.
+/// The kind of values in a workload's ops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Values {
     /// Micro-ops `[f key value]`.
     Mops,
-    /// Integers that mean nothing but themselves, alone or in a collection.
+    /// Integers without a meaning, alone or in a collection.
     Plain,
-    /// Strings that grow at their end, by a field `key`.
+    /// Strings to which text is appended, with a field `key`.
     Strings,
-    /// Texts that mean nothing but themselves.
+    /// Texts without a meaning.
     Ids,
-    /// What must not be renamed.
+    /// Values with a meaning, which must not be renamed.
     Meaningful,
 }
 
-/// A workload and a checker of it.
+/// A workload and a checker for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct World {
     pub(crate) workload: &'static str,
     pub(crate) checker: &'static str,
     pub(crate) values: Values,
-    /// Whether the checker has engines to choose from.
+    /// Whether the checker has a choice of engines.
     pub(crate) has_engines: bool,
-    /// Whether only precedence in real time counts, not the order of two completions.
+    /// Whether only precedence in real time matters, not the order of two completions.
     pub(crate) is_of_precedence: bool,
     /// Whether a bug of the store can make a history invalid.
     pub(crate) can_be_invalid: bool,
@@ -61,7 +61,7 @@ pub(crate) const WORLDS: &[World] = &[
     jepsen("versioned-register", Values::Plain),
     jepsen("bank", Values::Meaningful),
     jepsen("counter", Values::Meaningful),
-    // Jepsen's set looks at the last read alone.
+    // Jepsen's set checker uses only the last read.
     World { is_of_precedence: false, ..jepsen("set", Values::Plain) },
     jepsen("set-full", Values::Plain),
     jepsen("queue", Values::Plain),
@@ -73,7 +73,7 @@ pub(crate) const WORLDS: &[World] = &[
     World { can_be_invalid: false, checker: "stats", ..jepsen("register", Values::Plain) },
 ];
 
-/// A history of a world; whether its store has a bug.
+/// A history of a workload, and whether its store has a bug.
 pub(crate) fn generate(world: &World, seed: u64) -> (Case, bool) {
     let mut random = Random::new(seed);
     let has_bug = random.below(2) == 0;
@@ -116,7 +116,7 @@ fn objects(object: Object, random: &mut Random, seed: u64, has_bug: bool) -> Sim
         info_rate: random.one_of(&[0.0, 0.01, 0.02]),
         lost_rate: random.one_of(&[0.0, 0.01]),
         nemesis: random.below(4) == 0,
-        // As many as the checker takes there to be.
+        // The number of permits that the checker assumes.
         permits: if object == Object::Semaphore { 1 } else { 2 },
         ..Objects::of(object)
     };
