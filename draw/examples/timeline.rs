@@ -30,7 +30,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Xorshift (Marsaglia 2003): the same numbers everywhere.
+/// Xorshift (Marsaglia 2003), which gives the same numbers on every machine.
 struct Random(u64);
 
 impl Random {
@@ -60,7 +60,7 @@ fn simulate(count: usize, rows: u32, random: &mut Random) -> Vec<Simulated> {
     let mut free = vec![0; rows as usize];
     let mut all = Vec::with_capacity(count);
     for _ in 0..count {
-        // The row that has been free for longest continues.
+        // The next operation is in the row that has been free for longest.
         let row = (0..rows as usize).min_by_key(|row| free[*row]).unwrap_or(0);
         let start = free[row] + 20_000 + random.time_below(900_000);
         let end = start + 150_000 + random.time_below(1_500_000);
@@ -125,7 +125,7 @@ fn sample(count: usize, rows: u32, scale: Scale) -> Timeline {
     }
 }
 
-/// Operations of some microseconds, about a second apart: by time there is nothing to read.
+/// Operations of a few microseconds, about a second apart: on a scale of time they are invisible.
 fn slivers() -> Timeline {
     let mut timeline = sample(20, 3, Scale::Nanoseconds);
     for bar in &mut timeline.bars {
@@ -136,7 +136,7 @@ fn slivers() -> Timeline {
     timeline
 }
 
-/// Bars with indices as a recorded history has them, all of them pending.
+/// Bars with indices as in a recorded history, in which all operations are pending.
 fn bars(ops: &[Simulated], scale: Scale) -> Vec<Bar> {
     let starts = ops.iter().enumerate().map(|(op, simulated)| (simulated.start, 0, op));
     let mut events: Vec<(i64, u8, usize)> = starts.collect();
@@ -170,7 +170,7 @@ fn bar(op: &Simulated) -> Bar {
     }
 }
 
-/// A window late in a history whose times are those of the calendar, with an operation that crashed at its beginning.
+/// A window late in a history with calendar times. An operation at its beginning crashed.
 fn late() -> Timeline {
     let mut timeline = sample(60, 5, Scale::Nanoseconds);
     let epoch = 1_700_000_000_000_000_000;
@@ -196,7 +196,7 @@ fn late() -> Timeline {
     timeline
 }
 
-/// Texts that try to leave their place.
+/// Texts that try to break out of the page's markup.
 fn hostile() -> Timeline {
     let mut timeline = sample(12, 3, Scale::Nanoseconds);
     let text =

@@ -1,8 +1,8 @@
 //! The consistency models as a picture: each above those it implies, and which of them a history rules out.
 //!
 //! Layers are lengths of the longest path from above, and the order within a layer comes from the means of neighbours,
-//! as in Sugiyama, Tagawa, Toda, "Methods for Visual Understanding of Hierarchical System Structures" (1981). Edges
-//! that cross layers get a place in each.
+//! as in Sugiyama, Tagawa, Toda, "Methods for Visual Understanding of Hierarchical System Structures" (1981). An edge
+//! that crosses a layer gets a position in it.
 
 use crate::text;
 use history_core::{About, AboutLevel, Report};
@@ -15,11 +15,11 @@ const PADDING: usize = 8;
 const LETTER_TENTHS: usize = 68;
 /// The width of an edge that crosses a layer.
 const CROSSING: usize = 6;
-/// Levels of one checker, at most: a plugin's may be any.
+/// The maximum number of levels of one checker: a plugin may have any number.
 const LEVELS_MAX: usize = 200;
 const NAME_CHARS_MAX: usize = 60;
 const SUMMARY_CHARS_MAX: usize = 400;
-/// Sweeps over the layers: more change nothing in this table.
+/// The number of sweeps over the layers. Further sweeps change nothing for the built-in levels.
 const SWEEPS: usize = 8;
 
 /// The result of a history for a model.
@@ -69,7 +69,7 @@ impl Standing {
 /// The levels of a checker, and the result of a history for each.
 #[derive(Debug)]
 pub struct Lattice<'a> {
-    /// Those that some anomaly could rule out: the checkers do not decide the others.
+    /// The levels that some anomaly could rule out. The checkers do not decide the others.
     levels: Vec<&'a AboutLevel>,
     standings: Vec<Standing>,
     /// For each level, whether it implies each other one, in any number of steps.
@@ -108,7 +108,7 @@ impl<'a> Lattice<'a> {
     /// The names of the strongest levels that hold: no other level that holds implies them.
     pub fn strongest(&self) -> Vec<String> {
         let holds = |at: usize| self.standings[at] == Standing::Holds;
-        // Levels may be equal, and then imply each other.
+        // Equal levels imply each other.
         let is_above = |a: usize, b: usize| holds(a) && self.implies[a][b] && !self.implies[b][a];
         let all = 0..self.levels.len();
         all.clone()
@@ -168,7 +168,7 @@ fn closure(levels: &[&AboutLevel]) -> Vec<Vec<bool>> {
             }
         }
     }
-    // Levels that imply each other, or themselves, stand side by side: without these pairs the rest is an order.
+    // Levels that imply each other are drawn side by side. Without these pairs the rest is a partial order.
     let pairs = (0..levels.len()).flat_map(|a| (0..=a).map(move |b| (a, b)));
     for (a, b) in pairs.filter(|(a, b)| implies[*a][*b] && implies[*b][*a]).collect::<Vec<_>>() {
         (implies[a][b], implies[b][a]) = (false, false);
@@ -188,19 +188,19 @@ fn standing(report: &Report, level: &AboutLevel) -> Standing {
     }
 }
 
-/// A level, or the place where an edge crosses a layer.
+/// A level, or the position where an edge crosses a layer.
 struct Node {
     level: Option<usize>,
     layer: usize,
-    /// The middle.
+    /// The x of its center.
     x: usize,
 }
 
 struct Layout {
     nodes: Vec<Node>,
-    /// From above to the next layer.
+    /// The edges, each from one layer to the next.
     edges: Vec<(usize, usize)>,
-    /// Nodes from left to right.
+    /// The nodes of each layer from left to right.
     layers: Vec<Vec<usize>>,
     /// The width of each level's box.
     widths: Vec<usize>,
@@ -210,13 +210,13 @@ impl Layout {
     fn new(lattice: &Lattice<'_>) -> Layout {
         let count = lattice.levels.len();
         let implies = |a: usize, b: usize| lattice.implies[a][b];
-        // Without those that follow from others.
+        // Omits implications that follow from others.
         let direct =
             |a: usize, b: usize| implies(a, b) && !(0..count).any(|between| implies(a, between) && implies(between, b));
         let direct: Vec<(usize, usize)> =
             (0..count).flat_map(|a| (0..count).map(move |b| (a, b))).filter(|(a, b)| direct(*a, *b)).collect();
         let mut layer = vec![0; count];
-        // As often as the longest path is long.
+        // Repeated as often as the longest path may require.
         for _ in 0..count {
             for (above, below) in &direct {
                 layer[*below] = layer[*below].max(layer[*above] + 1);
@@ -263,7 +263,7 @@ impl Layout {
         self.edges.iter().filter_map(other)
     }
 
-    /// Puts each layer in the order of the means of its neighbours' places.
+    /// Sorts each layer by the means of its neighbours' positions.
     fn sort(&mut self, downwards: bool) {
         let mut order: Vec<usize> = (0..self.layers.len()).collect();
         if !downwards {
@@ -291,7 +291,7 @@ impl Layout {
         }
     }
 
-    /// Gives each node a place: as near to its neighbours as the others in its layer allow.
+    /// Positions each node as near to its neighbours as the others in its layer allow.
     fn place(&mut self) {
         for layer in &self.layers {
             let mut x = PADDING;
@@ -305,7 +305,8 @@ impl Layout {
             for at in 0..self.layers.len() {
                 let layer = self.layers[at].clone();
                 let wanted: Vec<usize> = layer.iter().map(|node| self.wanted(*node, sweep % 2 == 0)).collect();
-                // What is wanted, with enough room between: the mean of pushing to the right and pushing to the left.
+                // The preferred positions with sufficient gaps: the mean of moving nodes to the right and of moving
+                // them to the left.
                 let gap = |a: usize, b: usize| usize::midpoint(self.width(a), self.width(b)) + BETWEEN;
                 let mut right = wanted.clone();
                 for i in 1..layer.len() {
@@ -345,7 +346,7 @@ mod tests {
     use super::*;
     use history_core::{Subject, Verdict};
 
-    /// Levels with what each implies; all forbid something.
+    /// Levels with the levels that each implies; each forbids some anomaly.
     fn about(levels: &[(&'static str, &[&'static str])]) -> About {
         let mut about = About::new(Subject::Transactions);
         about.levels = levels

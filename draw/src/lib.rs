@@ -138,7 +138,7 @@ fn cycles(report: &Report, folder: &str) -> Vec<Figure> {
     figures
 }
 
-/// The README's example, compiled and run.
+/// Includes the README, so that its example runs as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

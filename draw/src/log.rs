@@ -1,6 +1,7 @@
-//! A part of a log: a column for each offset, a row for each op with the messages that it sent and polled there.
+//! Draws a part of a log: a column for each offset, and a row for each op with the messages that it sent and polled.
 //!
-//! If ops have several messages at one offset, or one message at several, the cells are coloured: this is the error.
+//! If ops have several messages at one offset, or one message at several offsets, the cells are coloured: this is the
+//! error.
 
 use crate::text;
 use history_core::OpKind;
@@ -8,7 +9,7 @@ use history_core::cast::Cast as _;
 use history_core::figure::{LOG_ROWS_MAX, LogCell, LogPart, LogRow, OFFSETS_MAX};
 use maud::{Markup, PreEscaped, html};
 
-/// Characters of a message, of an op's name, and of the title.
+/// The maximum numbers of characters of a message, of an op's name, and of the title.
 const MESSAGE_CHARS_MAX: usize = 12;
 const NAME_CHARS_MAX: usize = 46;
 const TITLE_CHARS_MAX: usize = 90;
@@ -19,9 +20,9 @@ const ROW: i64 = 26;
 const TOP: i64 = 62;
 const EDGE: i64 = 10;
 const COLUMN_LEAST: i64 = 44;
-/// So wide that the legend fits.
+/// The minimum width, which fits the legend.
 const WIDTH_LEAST: i64 = 660;
-/// What the cells mean.
+/// The explanation of the cells.
 const LEGEND: &str =
     "w: sent, r: polled; dashed: failed, dotted: outcome unknown; coloured: two messages at one offset, or one at two";
 
@@ -40,7 +41,7 @@ const CSS: &str = "\
 .hcl rect{fill:#161b22;stroke:#9198a1}.hcl .fail rect{stroke:#e08fbf}.hcl .info rect{stroke:#ff9a4d}\
 .hcl .two rect{fill:#3b2714}}";
 
-/// Draws it.
+/// Draws the part of a log.
 pub(crate) fn svg(part: &LogPart) -> String {
     let offsets = &part.offsets[..part.offsets.len().min(OFFSETS_MAX)];
     let rows = &part.rows[..part.rows.len().min(LOG_ROWS_MAX)];
@@ -63,7 +64,7 @@ pub(crate) fn svg(part: &LogPart) -> String {
             text class="x e" x=(EDGE) y=(TOP - 10) { "offset" }
             @for (at, offset) in (0..).zip(offsets) {
                 @let left = left + at * column;
-                // Offsets between these are not known to hold anything.
+                // The offsets between these may not contain messages.
                 @if at > 0 && offsets[at.to_usize() - 1].checked_add(1).is_some_and(|next| next < *offset) {
                     text class="x" x=(left) y=(TOP - 10) { "…" }
                 }
@@ -104,14 +105,14 @@ fn shown(is_sent: bool, message: &str) -> String {
     format!("{letter} {}", text::clipped(message, MESSAGE_CHARS_MAX))
 }
 
-/// So wide that each message and each offset fits.
+/// The width of a column that fits each message and each offset.
 fn column_width(offsets: &[i64], rows: &[LogRow]) -> i64 {
     let cells = rows.iter().flat_map(|row| &row.cells).map(|cell| shown(cell.is_sent, &cell.message).chars().count());
     let widest = cells.chain(offsets.iter().map(|offset| offset.to_string().len())).max().unwrap_or_default();
     (i64::try_from(widest).unwrap_or_default() * LETTER + 12).max(COLUMN_LEAST)
 }
 
-/// Whether another message is at this offset, or this message at another offset.
+/// Whether this offset also has another message, or another offset also has this message.
 fn is_disputed(cell: &LogCell, all: &[&LogCell]) -> bool {
     all.iter().any(|other| (other.offset == cell.offset) != (other.message == cell.message))
 }

@@ -1,7 +1,7 @@
-//! All reads of one key side by side, as a page that highlights where they differ.
+//! All reads of one key in a table, as a page that highlights the differences.
 //!
-//! Each distinct list is a row. The longest comes first; a list with a longer common prefix with another is nearer to
-//! it, like the branches of a trie. Lists that are a prefix of another follow at the end.
+//! Each distinct list is a row. The longest list is first, and a list with a longer common prefix with another list is
+//! nearer to it, as in the branches of a trie. Lists that are a prefix of another list follow at the end.
 
 mod rows;
 
@@ -12,14 +12,14 @@ use history_core::figure::KeyRead;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use rows::{Column, Row, Rows};
 
-/// Rows of a page, at most.
+/// The maximum number of rows of a page.
 const ROWS_MAX: usize = 100;
-/// Readers named for one row.
+/// The maximum number of readers named for one row.
 const READERS_MAX: usize = 3;
-/// Columns of text for one element, and for the key.
+/// The maximum number of text columns for an element, and for the key.
 const ELEMENT_COLUMNS_MAX: usize = 24;
 const KEY_COLUMNS_MAX: usize = 60;
-/// What the sentence on what was omitted, and the end of the page, may take.
+/// The maximum length of the note on omitted parts, with the end of the page.
 const TAIL_BYTES: usize = 400;
 
 const CSS: &str = "\
@@ -82,7 +82,7 @@ pub fn html(key: &Datum, reads: &[KeyRead], options: &PlotOptions) -> String {
             }
             (write_row(reads, &rows, (at, row), &columns))
         };
-        // The first row is the order that others are held against.
+        // The first row is the order with which the others are compared, so it is always written.
         if at > 0 && frame + body.len() + row.0.len() > options.max_plot_bytes {
             break;
         }
@@ -122,7 +122,7 @@ fn head(key: &Datum) -> Markup {
     }
 }
 
-/// What is above the table.
+/// The part above the table.
 fn introduction(key: &Datum, options: &PlotOptions, rows: &Rows<'_>, (reads, distinct): (usize, usize)) -> Markup {
     html! {
         h1 { (title(key)) }
@@ -140,7 +140,7 @@ fn introduction(key: &Datum, options: &PlotOptions, rows: &Rows<'_>, (reads, dis
     }
 }
 
-/// The row of positions.
+/// The header row with positions.
 fn positions(columns: &[Column]) -> Markup {
     html! {
         thead {
@@ -199,7 +199,7 @@ fn cell(rows: &Rows<'_>, (at, row): (usize, &Row), place: usize) -> Markup {
     html! { td class=[class] { (text::datum(rows.element(*element), ELEMENT_COLUMNS_MAX)) } }
 }
 
-/// A cell for elements that are not shown.
+/// A cell that represents omitted elements.
 fn gap(hidden: usize, what: &str) -> Markup {
     html! { @if hidden == 0 { td {} } @else { td.gap { (hidden) " " (what) } } }
 }

@@ -5,7 +5,7 @@ use crate::text;
 use history_core::Op;
 use history_core::cast::Cast as _;
 
-/// Characters of a text and of a lane's name.
+/// The maximum number of characters of a text and of a lane's name.
 const TEXT_CHARS_MAX: usize = 200;
 const LANE_CHARS_MAX: usize = 24;
 
@@ -26,9 +26,9 @@ pub struct Annotation {
 #[derive(Clone, Debug, Default)]
 pub struct Annotations {
     all: Vec<Placed>,
-    /// Times that no op has reached yet, the earliest last: each with a position in `all`, and whether it is the end.
+    /// Times that no op has reached yet, in descending order: each with a position in `all`, and whether it is an end.
     ahead: Vec<(i64, usize, bool)>,
-    /// One more than the last index.
+    /// The last index plus one.
     next_index: u64,
 }
 
@@ -60,7 +60,7 @@ impl Annotations {
         Annotations { all, ahead, next_index: 0 }
     }
 
-    /// Places annotations that are not later than an op.
+    /// Places the annotations whose times are not later than an op's.
     pub(super) fn observe(&mut self, op: &Op<'_>) {
         self.next_index = op.index + 1;
         let Some(time) = op.time else { return };
@@ -70,13 +70,13 @@ impl Annotations {
         }
     }
 
-    /// How many are wholly before or after the times of a run.
+    /// The number of annotations that are entirely before or after the times of a run.
     pub(super) fn outside(&self, (first_ns, last_ns): (i64, i64)) -> u64 {
         let is_outside = |it: &&Placed| it.annotation.until_ns < first_ns || it.annotation.from_ns > last_ns;
         self.all.iter().filter(is_outside).count().to_u64()
     }
 
-    /// How many there are.
+    /// The number of annotations.
     pub(super) fn len(&self) -> u64 {
         self.all.len().to_u64()
     }

@@ -9,30 +9,31 @@ use crate::text;
 use history_core::{Op, Process, Seq, Value};
 use std::collections::BTreeMap;
 
-/// Faults that are kept.
+/// The maximum number of faults that are kept.
 const FAULTS_MAX: usize = 1000;
-/// Characters of a fault's name.
+/// The maximum number of characters of a fault's name.
 const NAME_CHARS_MAX: usize = 60;
 
-/// The faults of a history, while its ops pass.
+/// The faults of a history, collected op by op.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Faults {
     known: Vec<Band>,
-    /// The active faults, by what ends them, each with the nodes that its op names.
+    /// The active faults, by the name of the op that ends them, each with the nodes that its op names.
     open: BTreeMap<String, Vec<(usize, String)>>,
-    /// The function of the last op, if that was the first of two: another op of it is the one that returned.
+    /// The function of the last op, if that was the first of a pair: the next op with this function is the second one.
     called: Option<String>,
-    /// Those that the last op of the nemesis ended: the second op of that name is the one that returned.
+    /// The faults that the last op of the nemesis ended, and its name: the next op with this name is the second of the
+    /// pair.
     ended: Option<(String, Vec<usize>)>,
-    /// How many are not kept.
+    /// The number of faults that are not kept.
     omitted: u64,
-    /// Whether a fault ends at an op with the corresponding name, because no op states it explicitly.
+    /// Whether faults end at ops with corresponding names, because no op states the end explicitly.
     by_names: bool,
 }
 
 /// The effect of a nemesis op.
 enum Role<'a> {
-    /// Begins a fault of this name, which an op of that name ends.
+    /// Begins a fault with this name. An op with the second name ends it.
     Begins(&'a str, String),
     Ends,
     Moment,
@@ -54,7 +55,7 @@ impl Faults {
         &self.known
     }
 
-    /// How many faults there were beyond those.
+    /// The number of further faults.
     pub(super) fn omitted(&self) -> u64 {
         self.omitted
     }
@@ -101,7 +102,8 @@ impl Faults {
         }
     }
 
-    /// Begins a fault, unless it is on: faults that one op ends differ in their nodes, if their ops name them.
+    /// Begins a fault, unless it is active. Faults that the same op ends are distinguished by their nodes, if ops name
+    /// them.
     fn begin(&mut self, op: &Op<'_>, what: &str, end: String) {
         let nodes = nodes(op.value);
         let open = self.open.get(&end);
@@ -113,7 +115,7 @@ impl Faults {
         self.open.entry(end).or_default().extend((at < self.known.len()).then_some((at, nodes)));
     }
 
-    /// Takes out the faults that an op ends which has the name for that: those on its nodes, or else all.
+    /// Removes the faults that an op with this name ends: those on its nodes, or else all. Returns them.
     fn ending(&mut self, f: &str, nodes: &str) -> Option<Vec<usize>> {
         let open = self.open.remove(f)?;
         let is_named = open.iter().any(|(_, others)| others == nodes);
@@ -143,8 +145,8 @@ fn end(fault: &mut Band, op: &Op<'_>) {
     (fault.last, fault.until_ns) = (Some(op.index), op.time.or(fault.from_ns));
 }
 
-/// The names of `jepsen.nemesis` and `jepsen.nemesis.combined`. `ends` says whether an op of a name would end a fault,
-/// or just did.
+/// The role of an op, by the names of `jepsen.nemesis` and `jepsen.nemesis.combined`. `ends` returns whether an op with
+/// a name ends a fault, or has just ended one.
 fn role(f: &str, ends: impl Fn(&str) -> bool) -> Role<'_> {
     if ends(f) {
         return Role::Ends;
@@ -159,14 +161,14 @@ fn role(f: &str, ends: impl Fn(&str) -> bool) -> Role<'_> {
         "bump" | "strobe" => Role::Begins("clock", "reset".into()),
         "bump-clock" | "strobe-clock" => Role::Begins("clock", "reset-clock".into()),
         "start" => Role::Begins("fault", "stop".into()),
-        // Without a fault that they would end, they change nothing.
+        // If there is no fault that they would end, they have no effect.
         "stop" | "heal" | "resume" | "reset" | "reset-clock" | "check-clock-offsets" | "check-offsets" => Role::Ends,
         _ if f.starts_with("stop-") => Role::Ends,
         _ => Role::Moment,
     }
 }
 
-/// The nodes in an op's value, each with a space in front.
+/// The nodes in an op's value, each preceded by a space.
 fn nodes(value: Value<'_>) -> String {
     let all = value.as_seq().into_iter().flat_map(Seq::iter).filter_map(Value::as_name);
     all.chain(value.as_name()).flat_map(|node| [" ", node]).collect()

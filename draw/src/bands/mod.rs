@@ -64,7 +64,8 @@ impl Bands {
         self.annotations.observe(op);
     }
 
-    /// Sentences about what a picture of a run between these times omits, and what it guesses.
+    /// Sentences on the parts that a picture of a run between these times omits, and on assumptions about the end of
+    /// faults.
     pub(crate) fn notes(&self, range: (i64, i64)) -> Vec<String> {
         let mut notes: Vec<String> = self.annotations_note(range).into_iter().collect();
         let (shown, omitted) = (self.faults.all().len().to_u64(), self.faults.omitted());

@@ -1,29 +1,29 @@
-//! Channel routing: wires between two rows of ends get tracks so that no two wires overlap.
+//! Channel routing: assigns tracks to wires between two rows of ends, so that no two wires overlap.
 //!
 //! A wire comes down from an end above, runs along a track, and goes down to an end below; or it comes from, or goes
-//! to, a lane at the side. Where a wire's end above stands over another's end below, the first must have the higher
-//! track. Where such demands close a ring, a wire is cut in two at a free place between its ends.
+//! to, a lane at the side. If the upper end of a wire is directly above the lower end of another, the first one must
+//! have the higher track. If such constraints form a cycle, a wire is cut into two at a free position between its ends.
 
 use crate::text::px;
 
-/// Nearer than this, two lines look like one.
+/// Lines that are closer than this look like a single line.
 const NEAR: i32 = 5;
-/// Between the ends of two wires on one track.
+/// The minimum gap between the ends of two wires on one track.
 const TRACK_GAP: i32 = 10;
 
-/// A wire of a channel. Two of the three ends are there, not the first two only by chance.
+/// A wire of a channel. It has two of the three ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wire {
-    /// Where it comes from above.
+    /// The x of its upper end.
     pub(super) above: Option<i32>,
-    /// Where it goes to below.
+    /// The x of its lower end.
     pub(super) below: Option<i32>,
-    /// The lane that it takes.
+    /// The x of its lane.
     pub(super) lane: Option<i32>,
 }
 
 impl Wire {
-    /// From end to end of what lies on the track.
+    /// The range of x that it takes on its track.
     fn span(&self) -> (i32, i32) {
         let ends = [self.above, self.below, self.lane];
         let ends = || ends.iter().flatten().copied();
@@ -39,12 +39,12 @@ impl Wire {
         self.lane.is_none() && self.above == self.below
     }
 
-    /// Whether this one must not lie below the other: its end above is over the other's end below.
+    /// Whether this wire must not be below the other one: its upper end is directly above the other's lower end.
     fn precedes(&self, other: &Wire) -> bool {
         matches!((self.above, other.below), (Some(above), Some(below)) if (above - below).abs() < NEAR)
     }
 
-    /// Crossings if this one lies above the other.
+    /// The number of crossings if this wire is above the other one.
     fn crossings_above(&self, other: &Wire) -> i64 {
         i64::from(other.covers(self.below)) + i64::from(self.covers(other.above))
     }
@@ -55,32 +55,32 @@ impl Wire {
     }
 }
 
-/// Where a wire runs.
+/// The course of a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Course {
-    /// Straight down.
+    /// A straight vertical line.
     Straight,
-    /// Along one track; they count from above.
+    /// Along one track; tracks are counted from above.
     Track(usize),
-    /// Along the first track as far as `x`, then along the second.
+    /// Along the first track up to `x`, then along the second.
     Cut { tracks: [usize; 2], x: i32 },
 }
 
 /// The tracks of a channel.
 #[derive(Debug, Default)]
 pub(super) struct Channel {
-    /// For each wire.
+    /// The course of each wire.
     pub(super) courses: Vec<Course>,
     pub(super) tracks: usize,
 }
 
-/// A piece of a wire that lies on one track.
+/// A part of a wire that is on one track.
 struct Piece {
     wire: usize,
     shape: Wire,
 }
 
-/// Gives each wire its course. No two wires may have the same end above, or the same end below. Quadratic.
+/// Computes the course of each wire. No two wires may have the same upper end, or the same lower end. Quadratic.
 pub(super) fn route(wires: &[Wire]) -> Channel {
     let bent: Vec<usize> = (0..wires.len()).filter(|wire| !wires[*wire].is_straight()).collect();
     let (pieces, cuts) = in_order(wires, &bent);
@@ -98,10 +98,10 @@ pub(super) fn route(wires: &[Wire]) -> Channel {
     Channel { courses, tracks: tracks_of.iter().map(|track| track + 1).max().unwrap_or(0) }
 }
 
-/// The wires from the highest to the lowest, and where the cut ones are cut, by wire.
+/// The pieces of the wires from the highest to the lowest, and for each wire the x at which it is cut.
 fn in_order(wires: &[Wire], bent: &[usize]) -> (Vec<Piece>, Vec<i32>) {
     let mut left: Vec<usize> = bent.to_vec();
-    // What it costs to take a wire next, against taking it last.
+    // The additional crossings if wire `a` is placed above `b` instead of below it.
     let cost_of = |a: usize, b: usize| wires[a].crossings_above(&wires[b]) - wires[b].crossings_above(&wires[a]);
     let mut cost: Vec<i64> = vec![0; wires.len()];
     for a in bent {
@@ -113,7 +113,7 @@ fn in_order(wires: &[Wire], bent: &[usize]) -> (Vec<Piece>, Vec<i32>) {
     while !left.is_empty() {
         let is_free = |wire: usize| left.iter().all(|other| *other == wire || !wires[*other].precedes(&wires[wire]));
         let best = left.iter().copied().filter(|wire| is_free(*wire)).min_by_key(|wire| (cost[*wire], *wire));
-        // A ring of demands has only wires with both ends in it.
+        // A cycle of constraints consists only of wires with both an upper and a lower end.
         let both = |wire: &usize| wires[*wire].above.is_some() && wires[*wire].below.is_some();
         let wire = best.or_else(|| left.iter().copied().find(both)).unwrap_or(left[0]);
         match (best, wires[wire]) {
@@ -136,10 +136,10 @@ fn in_order(wires: &[Wire], bent: &[usize]) -> (Vec<Piece>, Vec<i32>) {
     (first, cuts)
 }
 
-/// The place nearest to `x` that is near to none that is taken.
+/// The position nearest to `x` that is not too close to any taken position.
 fn free_near(x: i32, taken: &[i32]) -> i32 {
     let is_free = |x: i32| taken.iter().all(|other| (x - other).abs() >= NEAR);
-    // Each place taken takes less than twice as much as lies near to it.
+    // Each taken position excludes fewer than `2 * NEAR` positions.
     let away_max = 2 * NEAR * px(taken.len() + 1);
     (0..away_max).flat_map(|away| [x - away, x + away]).find(|x| is_free(*x)).unwrap_or(x)
 }
@@ -167,10 +167,10 @@ mod tests {
 
     #[test]
     fn wires_that_need_not_cross_do_not() {
-        // Both to the right: the one farther right first.
+        // Both wires go to the right: the one with the larger x is higher.
         let channel = route(&[wire(0, 100), wire(50, 150)]);
         assert_eq!(channel.courses, [Course::Track(1), Course::Track(0)]);
-        // Both to the left.
+        // Both wires go to the left.
         let channel = route(&[wire(100, 0), wire(150, 50)]);
         assert_eq!(channel.courses, [Course::Track(0), Course::Track(1)]);
     }
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(route(&[down, up]).courses, [Course::Track(1), Course::Track(0)]);
     }
 
-    /// The pieces of a wire, each from one point to another, in a channel whose tracks are a unit apart.
+    /// The pieces of a wire, each a line between two points, in a channel whose tracks are one unit apart.
     fn pieces(wire: Wire, course: Course, tracks: usize) -> Vec<[(i32, i32); 2]> {
         let (from, to) = (wire.above.or(wire.lane).unwrap(), wire.below.or(wire.lane).unwrap());
         let y = |track: usize| i32::try_from(track).unwrap() + 1;
@@ -209,13 +209,13 @@ mod tests {
             }
         }
         points.push((to, y(tracks)));
-        // Lanes begin and end elsewhere.
+        // The ends in a lane are elsewhere.
         let first = usize::from(wire.above.is_none());
         let last = points.len() - usize::from(wire.below.is_none());
         points[first..last].windows(2).map(|two| [two[0].min(two[1]), two[0].max(two[1])]).collect()
     }
 
-    /// Whether two pieces lie upon each other, or so near that they seem to.
+    /// Whether two pieces overlap, or are so close that they seem to.
     fn coincide([a, b]: [(i32, i32); 2], [c, d]: [(i32, i32); 2]) -> bool {
         let upright = |(x, _): (i32, i32), (other, _): (i32, i32)| x == other;
         let along_y = upright(a, b) && upright(c, d) && (a.0 - c.0).abs() < NEAR && a.1 < d.1 && c.1 < b.1;
@@ -224,7 +224,7 @@ mod tests {
     }
 
     proptest! {
-        /// Ends are in the same few places above and below, so that many stand over each other.
+        /// The ends have only a few positions above and below, so many are above one another.
         #[test]
         fn no_two_wires_lie_upon_each_other(
             above in prop::sample::subsequence((0..12).map(|x| x * 8).collect::<Vec<i32>>(), 9).prop_shuffle(),

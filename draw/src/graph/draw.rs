@@ -1,4 +1,4 @@
-//! Converts geometry to SVG text, whose size is limited.
+//! Converts geometry to SVG text with a limited size.
 
 use super::layout::{Edge, Layout};
 use super::style::{self, CSS, LOOKS, Look, OTHER};
@@ -12,25 +12,25 @@ use history_core::{Step, WitnessOp};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Around everything.
+/// The margin around the picture.
 const MARGIN: i32 = 16;
-/// A line of text above or below the picture.
+/// The height of a line of text above or below the picture.
 const LINE: i32 = 24;
-/// Of an edge's corners.
+/// The radius of an edge's corners.
 const RADIUS: i32 = 5;
 const ARROW_LENGTH: i32 = 9;
 const ARROW_HALF_WIDTH: i32 = 4;
-/// Columns of the title.
+/// The maximum number of columns of the title.
 const TITLE_COLUMNS_MAX: usize = 120;
 const TITLE_COLUMN_WIDTH: i32 = 9;
-/// Columns of a tooltip.
+/// The maximum number of columns of a tooltip.
 const REASON_COLUMNS_MAX: usize = 240;
-/// Steps listed in the description.
+/// The maximum number of steps listed in the description.
 const TOLD_MAX: usize = 64;
 const LEGEND_COLUMN_WIDTH: i32 = 7;
 const LEGEND_LINE_WIDTH: i32 = 44;
 
-/// Text that grows as long as there is room.
+/// Text that is extended up to a maximum length.
 struct Out {
     text: String,
     bytes_max: usize,
@@ -46,7 +46,7 @@ impl Out {
     }
 
     fn put(&mut self, piece: std::fmt::Arguments<'_>) {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = self.text.write_fmt(piece);
     }
 
@@ -54,7 +54,7 @@ impl Out {
         text::escape(&mut self.text, text);
     }
 
-    /// A line of text. One with letters that its font may lack gets a length.
+    /// Writes a line of text. If its font may lack some letters, sets its length explicitly.
     fn line(&mut self, class: &str, at: Point, text: &str, column_width: i32) {
         self.put(format_args!("<text x=\"{}\" y=\"{}\"", at.x, at.y));
         if !class.is_empty() {
@@ -70,12 +70,12 @@ impl Out {
     }
 }
 
-/// What is written around a picture.
+/// The texts around a picture.
 struct Frame {
     title: String,
-    /// Looks in use.
+    /// The looks used in the picture.
     legend: Vec<&'static Look>,
-    /// What could not be drawn.
+    /// A note on omitted parts.
     note: Option<String>,
 }
 
@@ -107,7 +107,7 @@ pub(super) fn draw(
         out.push("\n");
     }
     out.put(format_args!("<g transform=\"translate({MARGIN} {})\">\n", MARGIN + head));
-    // Edges over boxes: those of inner rows run within them.
+    // Edges are drawn over boxes, because edges of inner rows run within boxes.
     for ((corner, txn), op) in layout.boxes.iter().zip(ops) {
         draw_box(&mut out, *corner, txn, op);
         out.check()?;
@@ -123,7 +123,7 @@ pub(super) fn draw(
     Ok(out.text)
 }
 
-/// The picture in words, for those who do not see it.
+/// A text description of the picture, for readers who cannot see it.
 fn description(layout: &Layout, ops: &[WitnessOp], steps: &[Step]) -> String {
     let name = |op: usize| text::shorten(&ops[op].name, 24);
     let named: Vec<String> = layout
@@ -197,7 +197,7 @@ fn draw_edge(out: &mut Out, edge: &Edge, step: &Step, ops: &[WitnessOp]) {
     out.push("</g>\n");
 }
 
-/// The line, with round corners, as far as the arrow's foot.
+/// Writes a line with rounded corners, up to the base of the arrow.
 fn path(out: &mut String, points: &[Point]) {
     let [first, .., last] = points else { return };
     let _ = write!(out, "M{} {}", first.x, first.y);
@@ -214,7 +214,7 @@ fn path(out: &mut String, points: &[Point]) {
     let _ = write!(out, "V{}", last.y - direction(points) * (ARROW_LENGTH - 1));
 }
 
-/// Whether the last piece leads down, 1, or up, -1.
+/// The direction of the last piece: 1 for down, -1 for up.
 fn direction(points: &[Point]) -> i32 {
     match points {
         [.., before, last] => (last.y - before.y).signum(),
@@ -222,7 +222,7 @@ fn direction(points: &[Point]) -> i32 {
     }
 }
 
-/// The head of an arrow whose tip is the last point.
+/// Writes the head of an arrow whose tip is the last point.
 fn arrow(out: &mut String, points: &[Point]) {
     let Some(Point { x, y }) = points.last() else { return };
     let back = -direction(points) * ARROW_LENGTH;
@@ -244,14 +244,14 @@ impl Frame {
         Frame { title: text::shorten(&options.title, TITLE_COLUMNS_MAX), legend, note }
     }
 
-    /// Least width.
+    /// The minimum width.
     fn width(&self) -> i32 {
         let note = self.note.as_ref().map_or(0, |note| px(columns(note)) * LEGEND_COLUMN_WIDTH);
         let legend = self.legend.iter().map(|look| entry_width(look)).max().unwrap_or(0);
         (px(columns(&self.title)) * TITLE_COLUMN_WIDTH).max(note).max(legend)
     }
 
-    /// The entries of the legend with their places below the picture, if that is so wide.
+    /// The entries of the legend with their positions below a picture of this width.
     fn entries(&self, width: i32) -> Vec<(Point, &'static Look)> {
         let mut at = Point { x: MARGIN, y: LINE };
         let mut placed = Vec::new();
@@ -265,7 +265,7 @@ impl Frame {
         placed
     }
 
-    /// Height below the picture.
+    /// The height of the part below the picture.
     fn height(&self, width: i32) -> i32 {
         let legend = self.entries(width).last().map_or(0, |(at, _)| at.y);
         legend + if self.note.is_some() { LINE } else { 0 }
@@ -287,7 +287,7 @@ impl Frame {
     }
 }
 
-/// What the legend says of a relation.
+/// The text of the legend for a relation.
 fn entry(look: &Look) -> String {
     if look.relation.is_empty() { look.meaning.to_owned() } else { format!("{}: {}", look.relation, look.meaning) }
 }

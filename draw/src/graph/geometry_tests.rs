@@ -1,4 +1,4 @@
-//! What holds of the geometry of every picture, whatever it shows.
+//! Properties of the geometry of every picture, whatever its content.
 
 use super::layout::{Edge, Layout, is_drawn, layout};
 use super::mops;
@@ -18,7 +18,7 @@ impl Rect {
         Rect(corner.x, corner.y, corner.x + width, corner.y + height)
     }
 
-    /// Whether they have more than borders in common.
+    /// Whether their interiors overlap.
     fn overlaps(self, other: Rect) -> bool {
         self.0 < other.2 && other.0 < self.2 && self.1 < other.3 && other.1 < self.3
     }
@@ -33,7 +33,7 @@ fn pieces(edge: &Edge) -> Vec<Rect> {
     edge.points.windows(2).map(piece).collect()
 }
 
-/// Whether two pieces lie upon each other, for however short a way.
+/// Whether two pieces overlap in more than a point.
 fn coincide(a: Rect, b: Rect) -> bool {
     let along_x = a.1 == a.3 && b.1 == b.3 && a.1 == b.1 && a.0 < b.2 && b.0 < a.2;
     let along_y = a.0 == a.2 && b.0 == b.2 && a.0 == b.0 && a.1 < b.3 && b.1 < a.3;
@@ -55,7 +55,7 @@ fn labels(layout: &Layout, steps: &[Step]) -> Vec<(usize, Rect)> {
     layout.edges.iter().enumerate().flat_map(of).collect()
 }
 
-/// The rectangle of the part that an end of an edge is about.
+/// The rectangle of the part at which an end of an edge is.
 fn part(layout: &Layout, op: usize, mop: Option<usize>) -> Option<Rect> {
     let (corner, txn) = &layout.boxes[op];
     let part = mop.map_or(Part::Name, Part::Mop);
@@ -125,7 +125,7 @@ fn check(ops: &[WitnessOp], steps: &[Step]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Whether a piece of an edge, which is as thin as can be, passes through the inside of a rectangle.
+/// Whether a piece of an edge, which has no width, passes through the interior of a rectangle.
 fn crosses(piece: Rect, rect: Rect) -> bool {
     piece.0 < rect.2
         && rect.0 < piece.2.max(piece.0 + 1)
@@ -135,7 +135,7 @@ fn crosses(piece: Rect, rect: Rect) -> bool {
         && !(piece.1 == piece.3 && piece.1 == rect.1)
 }
 
-/// An edge begins and ends at the upper or lower border of what its step is about, and touches no other cell.
+/// An edge begins and ends at the upper or lower border of the parts that its step names, and touches no other cell.
 fn check_ends(layout: &Layout, edge: &Edge, ops: &[WitnessOp], steps: &[Step]) -> Result<(), TestCaseError> {
     let step = &steps[edge.step];
     let about = mops::ends(step, &ops[step.from], &ops[step.to]);

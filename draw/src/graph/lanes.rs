@@ -1,10 +1,10 @@
-//! Lanes: the paths of edges over several ranks, at the left and the right of all boxes.
+//! Lanes: the paths of edges over several ranks, to the left and right of all boxes.
 
 use crate::text::px;
 
-/// Between the boxes and the first lane.
+/// The gap between the boxes and the first lane.
 const MARGIN: i32 = 18;
-/// Between two lanes.
+/// The gap between two lanes.
 const LANE_GAP: i32 = 10;
 
 /// An edge that needs a lane.
@@ -21,17 +21,17 @@ pub(super) struct Wanted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lane {
     pub(super) is_left: bool,
-    /// From the boxes outward.
+    /// The number of the lane, counted from the boxes outward.
     pub(super) number: usize,
 }
 
-/// Gives lanes out: short ways get the inner ones, and two ways that share a zone never share a lane. Quadratic.
+/// Assigns lanes: short paths get the inner ones, and two paths that share a zone never share a lane. Quadratic.
 pub(super) fn assign(wanted: &[Option<Wanted>]) -> Vec<Option<Lane>> {
     let mut by_length: Vec<(usize, Wanted)> =
         wanted.iter().enumerate().filter_map(|(at, wanted)| Some((at, (*wanted)?))).collect();
     by_length.sort_by_key(|(at, wanted)| (wanted.last - wanted.first, wanted.first, *at));
     let mut lanes = vec![None; wanted.len()];
-    // Left and right; the ways in each lane.
+    // The paths in each lane, on the left and on the right.
     let mut used: [Vec<Vec<Wanted>>; 2] = [Vec::new(), Vec::new()];
     for (at, wanted) in by_length {
         let side = &mut used[usize::from(wanted.is_left)];
@@ -46,7 +46,7 @@ pub(super) fn assign(wanted: &[Option<Wanted>]) -> Vec<Option<Lane>> {
     lanes
 }
 
-/// The x of each lane, next to boxes between 0 and `width`.
+/// The x of each lane, beside boxes between 0 and `width`.
 pub(super) fn places(lanes: &[Option<Lane>], width: i32) -> Vec<Option<i32>> {
     let place = |lane: &Lane| {
         let away = MARGIN + px(lane.number) * LANE_GAP;
@@ -55,7 +55,7 @@ pub(super) fn places(lanes: &[Option<Lane>], width: i32) -> Vec<Option<i32>> {
     lanes.iter().map(|lane| lane.as_ref().map(place)).collect()
 }
 
-/// What the lanes take at the left and the right.
+/// The width of the lanes on the left and on the right.
 pub(super) fn margins(lanes: &[Option<Lane>]) -> [i32; 2] {
     [true, false].map(|is_left| {
         let outermost = lanes.iter().flatten().filter(|lane| lane.is_left == is_left).map(|lane| lane.number).max();

@@ -15,43 +15,44 @@ use crate::bands::Band;
 use history_core::{Step, WitnessOp};
 use std::collections::BTreeMap;
 
-/// Width of a rank, unless one box is wider.
+/// The maximum width of a rank, unless one box is wider.
 const RANK_WIDTH_MAX: i32 = 1500;
 
-/// A picture, its corner at the origin.
+/// A picture whose corner is at the origin.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// For each op, where its box is.
+    /// The box of each op, with its position.
     pub(super) boxes: Vec<(Point, TxnBox)>,
-    /// For each step that can be drawn.
+    /// The edge of each step that can be drawn.
     pub(super) edges: Vec<Edge>,
     pub(super) width: i32,
     pub(super) height: i32,
 }
 
-/// A step, drawn.
+/// The edge of a step.
 #[derive(Debug)]
 pub(super) struct Edge {
-    /// Which one.
+    /// The number of the step.
     pub(super) step: usize,
-    /// From the border of the cell it leaves to that of the cell it reaches. Neighbours share x or y.
+    /// From the border of the cell that it leaves to the border of the cell that it reaches. Neighbouring points share
+    /// x or y.
     pub(super) points: Vec<Point>,
-    /// Where its relation is written: the middles of the labels.
+    /// The centers of its labels, which name the relation.
     pub(super) labels: Vec<Point>,
 }
 
-/// A step between two boxes before it is drawn.
+/// A step between two boxes before its edge is computed.
 struct Link {
     step: usize,
     upper: usize,
     lower: usize,
     upper_part: Part,
     lower_part: Part,
-    /// Whether it leads from the upper to the lower.
+    /// Whether the edge leads from the upper box to the lower one.
     leads_down: bool,
 }
 
-/// Lays out the ops and those steps that lead from one of them to another.
+/// Computes the layout of the ops, and of the steps between two of them.
 pub(super) fn layout(ops: &[WitnessOp], steps: &[Step], faults: &[Band]) -> Layout {
     let order = rank::order(ops, steps);
     let links = links(ops, steps, &order);
@@ -145,7 +146,7 @@ pub(super) fn is_drawn(step: &Step, ops: usize) -> bool {
     step.from != step.to && step.from < ops && step.to < ops
 }
 
-/// What is known before edges are drawn.
+/// The data computed before the edges.
 struct Plan<'a> {
     links: &'a [Link],
     boxes: &'a [TxnBox],
@@ -160,7 +161,7 @@ impl Plan<'_> {
         self.lefts[op] + cell.map_or(0, |cell| cell.corner.x + cell.width / 2)
     }
 
-    /// For each link that passes a rank, its lane.
+    /// The lane of each link that passes a rank.
     fn lanes(&self, width: i32) -> Vec<Option<Lane>> {
         let wanted = self.links.iter().map(|link| {
             let (first, last) = (self.rank_of[link.upper], self.rank_of[link.lower] - 1);
@@ -170,8 +171,8 @@ impl Plan<'_> {
         lanes::assign(&wanted.collect::<Vec<_>>())
     }
 
-    /// For each link, its ways out of the upper and the lower box, seen from the boxes' corners. Ports of a part are
-    /// given out from left to right, to links by where they go.
+    /// For each link, its paths out of the upper and the lower box, relative to the boxes' corners. The ports of a part
+    /// are assigned from left to right, to links in the order of their other ends.
     fn ways(&self, lanes: &[Option<Lane>]) -> Vec<[Vec<Point>; 2]> {
         let mut users: BTreeMap<(usize, Part, Side), Vec<(i32, usize)>> = BTreeMap::new();
         for (at, link) in self.links.iter().enumerate() {
@@ -191,8 +192,7 @@ impl Plan<'_> {
         ways
     }
 
-    /// Moves the ends of edges over each other where that needs no more than to move an end along a micro-op that has
-    /// no other edge at that side.
+    /// Aligns the two ends of an edge, if this only moves an end along a micro-op that has no other edge on that side.
     fn straighten(&self, lanes: &[Option<Lane>], ways: &mut [[Vec<Point>; 2]]) {
         for (at, link) in self.links.iter().enumerate().filter(|(at, _)| lanes[*at].is_none()) {
             let lefts = [link.upper, link.lower].map(|op| self.lefts[op]);
@@ -217,7 +217,7 @@ impl Plan<'_> {
         }
     }
 
-    /// From where to where a micro-op can have an edge.
+    /// The range of x in which a micro-op can have an edge.
     fn reach(&self, op: usize, part: Part) -> (i32, i32) {
         let cell = self.boxes[op].cells.iter().find(|cell| cell.part == Some(part));
         cell.map_or((0, 0), |cell| {
@@ -226,9 +226,9 @@ impl Plan<'_> {
         })
     }
 
-    /// For each link, what it needs of the zones that it ends in.
+    /// For each link, the data that the zones at its ends need.
     fn passings(&self, steps: &[Step], lanes: &[Option<Lane>], ways: &[[Vec<Point>; 2]]) -> Vec<Passing> {
-        /// A link over so many ranks is labelled at both ends.
+        /// A link over at least this number of ranks has a label at both ends.
         const LONG: usize = 4;
         let passing = |(at, link): (usize, &Link)| {
             let (first, last) = (self.rank_of[link.upper], self.rank_of[link.lower] - 1);
@@ -257,7 +257,7 @@ fn shifted(point: Point, by: Point) -> Point {
     Point { x: point.x + by.x, y: point.y + by.y }
 }
 
-/// Without points on a straight line between their neighbours.
+/// Removes points on a straight line between their neighbours.
 fn simplified(points: Vec<Point>) -> Vec<Point> {
     let mut simple: Vec<Point> = Vec::with_capacity(points.len());
     for point in points {

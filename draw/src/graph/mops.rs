@@ -3,21 +3,21 @@
 use crate::text;
 use history_core::{Datum, Step, WitnessOp};
 
-/// Columns of a micro-op's text, at most.
+/// The maximum number of columns of a micro-op's text.
 const MOP_COLUMNS_MAX: usize = 34;
-/// The same for one that no edge leads to.
+/// The same for a micro-op without edges.
 const ASIDE_COLUMNS_MAX: usize = 24;
-/// Columns of a key in it.
+/// The maximum number of columns of the key.
 const KEY_COLUMNS_MAX: usize = 14;
 
-/// A micro-op `[f k v]`, taken apart.
+/// The parts of a micro-op `[f k v]`.
 struct Mop<'a> {
     f: &'a str,
     key: &'a Datum,
     value: &'a Datum,
 }
 
-/// The micro-ops of a transaction; none if its value is not a list.
+/// The micro-ops of a transaction; empty if its value is not a list.
 pub(super) fn all(op: &WitnessOp) -> &[Datum] {
     items(&op.value).unwrap_or_default()
 }
@@ -35,19 +35,19 @@ fn parse(mop: &Datum) -> Option<Mop<'_>> {
     Some(Mop { f, key, value })
 }
 
-/// A micro-op as it is in its cell: `r 7 [1 2 3]`.
+/// The text of a micro-op in its cell: `r 7 [1 2 3]`.
 pub(super) fn show(mop: &Datum, is_aside: bool) -> String {
     let columns_max = if is_aside { ASIDE_COLUMNS_MAX } else { MOP_COLUMNS_MAX };
     let Some(Mop { f, key, value }) = parse(mop) else { return text::datum(mop, columns_max) };
     let f = text::shorten(f, KEY_COLUMNS_MAX);
     let key = text::datum(key, KEY_COLUMNS_MAX);
-    // Room for a version, however long the key.
+    // Keeps space for a version, even if the key is long.
     let room = columns_max.saturating_sub(text::columns(&f) + text::columns(&key) + 2).max(KEY_COLUMNS_MAX);
     format!("{f} {key} {}", text::datum(value, room))
 }
 
-/// The micro-ops, by position, from and to which a step leads. None if it concerns the whole transaction, or no
-/// micro-op of it.
+/// The positions of the micro-ops from and to which a step leads. `None` if the step concerns the whole transaction, or
+/// none of its micro-ops.
 pub(super) fn ends(step: &Step, from: &WitnessOp, to: &WitnessOp) -> [Option<usize>; 2] {
     let Some(key) = &step.key else { return [None, None] };
     let value = step.value.as_ref().unwrap_or(&Datum::Nil);
@@ -72,17 +72,17 @@ fn is_append(mop: &Datum) -> bool {
     parse(mop).is_some_and(|mop| mop.f == "append")
 }
 
-/// The last write, as that is the one that others see.
+/// Finds the last write, because other transactions see that one.
 fn find_write(op: &WitnessOp, key: &Datum, value: &Datum) -> Option<usize> {
     all(op).iter().rposition(|mop| {
         parse(mop).is_some_and(|mop| matches!(mop.f, "append" | "w") && mop.key == key && mop.value == value)
     })
 }
 
-/// The first read, as that is the one not bent by the transaction's own writes.
+/// Finds the first read, because the transaction's own writes do not affect it.
 fn find_read(op: &WitnessOp, key: &Datum, value: &Datum, appended: bool) -> Option<usize> {
     let shows = |read: &Datum| match items(read) {
-        // Nil is the version before all others: the empty list.
+        // Nil is the initial version: the empty list.
         Some(list) if appended => list.last().unwrap_or(&Datum::Nil) == value,
         _ => read == value,
     };

@@ -1,16 +1,16 @@
-//! Boxes on their ranks: their order from left to right, and their positions.
+//! Positions of boxes on their ranks: their order from left to right, and their x.
 
 use super::spread::spread_within;
 use crate::text::px;
 
-/// Between two boxes of a rank.
+/// The gap between two boxes of a rank.
 pub(super) const BOX_GAP: i32 = 36;
 
-/// Rounds over all ranks, down and up; more change nothing that one would see.
+/// The number of rounds over all ranks, down and up. Further rounds make no visible difference.
 const ROUNDS: usize = 6;
 
-/// The left ends of all boxes. Each rank is sorted by where its boxes would like to be, which is the mean of where
-/// those are that they are related to. One box a rank makes a column, with all left ends at 0.
+/// Computes the left ends of all boxes. Each rank is sorted by the preferred positions of its boxes: the mean position
+/// of the boxes to which each is related. If each rank has one box, all left ends are 0.
 ///
 /// Costs rounds × (ops × log(ops) + pairs).
 pub(super) fn place(ranks: &mut [Vec<usize>], pairs: &[(usize, usize)], widths: &[i32]) -> Vec<i32> {
@@ -43,7 +43,7 @@ pub(super) fn place(ranks: &mut [Vec<usize>], pairs: &[(usize, usize)], widths: 
                 mean.unwrap_or_else(|| center(op))
             };
             let mut wanted: Vec<(i32, usize)> = ranks[at].iter().map(|op| (mean(*op), *op)).collect();
-            // In the last round the order stands, and places follow it.
+            // In the last round the order is fixed, and only positions change.
             if round + 1 < ROUNDS {
                 wanted.sort_by_key(|(center, _)| *center);
             }

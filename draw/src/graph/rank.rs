@@ -1,10 +1,12 @@
-//! Ranks: transactions from top to bottom, so that most relations lead down, and none stays on its rank.
+//! Ranks: assigns transactions to ranks from top to bottom, so that most relations lead down, and none stays on its
+//! rank.
 //!
-//! A ring is in its own order, anything else in the order of the history: what leads up then leads back in time.
+//! A cycle keeps its own order; anything else has the order of the history, so a relation that leads up leads back in
+//! time.
 
 use history_core::{Step, WitnessOp};
 
-/// The ops by position, first to last.
+/// The positions of the ops in the order of the ranks.
 pub(super) fn order(ops: &[WitnessOp], steps: &[Step]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ops.len()).collect();
     let is_ring = steps.len() == ops.len()
@@ -15,9 +17,9 @@ pub(super) fn order(ops: &[WitnessOp], steps: &[Step]) -> Vec<usize> {
     order
 }
 
-/// Ranks of boxes: `ranks[r]` lists the ops of rank `r`, left to right. Takes the ops' order, the pairs of ops that are
-/// related (each with the earlier one first), and the widths of boxes; a rank is no wider than `width_max`, unless one
-/// box is.
+/// The ranks of boxes: `ranks[r]` lists the ops of rank `r`, from left to right. The input is the order of the ops, the
+/// pairs of related ops (each with the earlier one first), and the widths of boxes. A rank is at most `width_max` wide,
+/// unless a single box is wider.
 ///
 /// Costs ops × (ranks + pairs) at worst.
 pub(super) fn ranks(order: &[usize], pairs: &[(usize, usize)], widths: &[i32], width_max: i32) -> Vec<Vec<usize>> {
@@ -29,7 +31,7 @@ pub(super) fn ranks(order: &[usize], pairs: &[(usize, usize)], widths: &[i32], w
         before[*lower].push(*upper);
     }
     let mut rank_of = vec![0_usize; count];
-    // One more than there can be ranks, so that going down always finds room.
+    // One entry more than the maximum number of ranks, so that moving down always finds space.
     let mut width_of = vec![0_i32; count + 1];
     let fits = |used: i32, width: i32| used == 0 || used.saturating_add(width) <= width_max;
     for op in order {
@@ -40,7 +42,7 @@ pub(super) fn ranks(order: &[usize], pairs: &[(usize, usize)], widths: &[i32], w
         rank_of[*op] = rank;
         width_of[rank] += widths[*op];
     }
-    // What leads to more than it follows from belongs near to where it leads.
+    // An op with more relations to later ops than to earlier ones is moved close to the later ones.
     for op in order.iter().rev().filter(|op| after[**op].len() > before[**op].len()) {
         let Some(first_after) = after[*op].iter().map(|later| rank_of[*later]).min() else { continue };
         let lower = (rank_of[*op] + 1..first_after).rev().find(|rank| fits(width_of[*rank], widths[*op]));

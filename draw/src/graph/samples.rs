@@ -10,7 +10,7 @@ pub(super) fn op(index: u64, value: &str) -> WitnessOp {
     WitnessOp { name: format!("T{index}"), index, process: Some(3.into()), kind: OpKind::Ok, time_ns: None, value }
 }
 
-/// A step that says no more than its relation.
+/// A step with a relation and no other data.
 pub(super) fn step(from: usize, to: usize, relation: &'static str) -> Step {
     Step::new(from, to, relation, "")
 }
@@ -31,15 +31,15 @@ fn value() -> impl Strategy<Value = Datum> {
     ]
 }
 
-/// Any transactions, and any steps between them and beside them.
+/// Arbitrary transactions, and arbitrary steps between them, some with invalid ends.
 pub(super) fn picture() -> impl Strategy<Value = (Vec<WitnessOp>, Vec<Step>)> {
-    // Few ops share many steps; many of them make lanes.
+    // A few ops share many steps; many ops result in lanes.
     let op = (0..40_u64, value()).boxed();
     let ops = prop_oneof![prop::collection::vec(op.clone(), 2..5), prop::collection::vec(op, 0..16)];
     let relation = prop::sample::select(vec!["ww", "wr", "rw", "process", "realtime", "through <&> it all"]);
     let any_step = (0..64_usize, 0..64_usize, relation, (0..2_i64, prop::option::of(0..2_i64), 0..2_i64));
     (ops, prop::collection::vec(any_step, 0..50)).prop_map(|(ops, steps)| {
-        // One more than there are, so that some steps lead nowhere.
+        // One more than the number of ops, so that some steps have an end that does not exist.
         let any = ops.len() + 1;
         let ops = ops.into_iter().enumerate().map(|(at, (index, value))| WitnessOp {
             name: format!("T{}", at + 1),

@@ -1,10 +1,10 @@
-//! Items side by side, each as near as possible to its preferred position: isotonic regression by pooling neighbours
-//! that push each other.
+//! Places items side by side, each as near as possible to its preferred position: isotonic regression by pooling
+//! adjacent items that overlap.
 
-/// Left ends of things of these widths, in this order, with a gap between neighbours, for which the squares of the
-/// distances to the ends they would like add up to the least (but for rounding). Linear.
+/// The left ends of items with these widths, in this order, with a gap between neighbours, that minimize the sum of
+/// squared distances to the preferred left ends (except for rounding). Linear.
 pub(super) fn spread(wanted: &[i32], widths: &[i32], gap: i32) -> Vec<i32> {
-    /// Neighbours that touch: what their left ends would be if all widths and gaps were nothing, as a sum and a count.
+    /// Adjacent items that touch. Their left ends, without all widths and gaps before them, as a sum and a count.
     struct Pool {
         sum: i64,
         count: i64,
@@ -26,15 +26,15 @@ pub(super) fn spread(wanted: &[i32], widths: &[i32], gap: i32) -> Vec<i32> {
         }
         pools.push(pool);
     }
-    // Means rise from pool to pool, and rounding down keeps them from falling, so gaps are kept to the unit.
+    // The means increase from pool to pool, and rounding down keeps this order, so every gap is exact.
     let bases = pools.iter().flat_map(|pool| (0..pool.count).map(|_| pool.sum.div_euclid(pool.count)));
     let base = |base: i64| i32::try_from(base).unwrap_or_default();
     bases.zip(&offsets).map(|(at, offset)| base(at) + offset).collect()
 }
 
-/// The same, between `0` and `end`; what does not fit stands out at the right.
+/// The same, between `0` and `end`. Items that do not fit extend beyond `end`.
 pub(super) fn spread_within(wanted: &[i32], widths: &[i32], gap: i32, end: i32) -> Vec<i32> {
-    // Held to the range one by one, the ends of the best places are the best in the range.
+    // Clamping the optimal left ends to their ranges one by one gives the optimum within the ranges.
     let mut from_left = 0;
     let mut lefts = spread(wanted, widths, gap);
     let total: i32 = widths.iter().map(|width| width + gap).sum::<i32>() - if widths.is_empty() { 0 } else { gap };

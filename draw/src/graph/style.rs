@@ -1,18 +1,18 @@
 //! The style of pictures: colours that colour-blind readers can distinguish, in light and dark mode, and a dash pattern
 //! for each.
 //!
-//! The hues are those of Okabe and Ito, darkened or lightened until they stand out from their ground. Those of process
-//! and realtime are the nearest to each other for some; a graph has edges of one of them only. Relations of predicates
-//! have the hue of those of items, and dots between the dashes.
+//! The hues are those of Okabe and Ito, darkened or lightened until they contrast with the background. For some
+//! readers, the hues of process and realtime are similar, but a graph has edges of only one of the two. Relations of
+//! predicates have the hue of those of items, with dots between the dashes.
 
-/// A relation's look: the classes of its edges, its dashes, and what the legend says of it.
+/// The look of a relation: the classes of its edges, its dashes, and its text in the legend.
 pub(super) struct Look {
     pub(super) class: &'static str,
     pub(super) relation: &'static str,
     pub(super) meaning: &'static str,
 }
 
-/// The relations known, in the order of the legend.
+/// The known relations, in the order of the legend.
 pub(super) const LOOKS: &[Look] = &[
     look("ww", "ww", "was overwritten by"),
     look("wr", "wr", "was read by"),
@@ -24,7 +24,7 @@ pub(super) const LOOKS: &[Look] = &[
     look("rt", "realtime", "completed before the start of"),
 ];
 
-/// Any other relation.
+/// The look of all other relations.
 pub(super) const OTHER: Look = look("ot", "", "another relation");
 
 const fn look(class: &'static str, relation: &'static str, meaning: &'static str) -> Look {
@@ -36,8 +36,8 @@ pub(super) fn of(relation: &str) -> &'static Look {
     LOOKS.iter().find(|look| look.relation == relation).unwrap_or(&OTHER)
 }
 
-/// The rules of a picture. Without variables and other late additions to CSS, so that simple renderers know them too;
-/// those do not know `@media` either, and draw the light one.
+/// The rules of a picture. They use no variables and other newer features of CSS, so that simple renderers support
+/// them; these do not support `@media` either, and draw the light version.
 pub(super) const CSS: &str = "\
 .hc{background:#fff}\
 .hc text{font-family:ui-sans-serif,system-ui,sans-serif;font-size:12px;fill:#1f2328;stroke:none}\

@@ -1,7 +1,7 @@
-//! A transaction as a box: its name, its micro-ops in rows of cells, and the ports where edges leave and enter.
+//! The box of a transaction: its name, its micro-ops in rows of cells, and the ports where edges leave and enter.
 //!
-//! Edges come and go at the top and the bottom of a box. Where micro-ops take several rows, they are in columns, so
-//! that an edge of an inner row finds a straight alley between two columns.
+//! Edges begin and end at the top and the bottom of a box. If micro-ops take several rows, they are aligned in columns,
+//! so that an edge of an inner row has a straight alley between two columns.
 
 use super::mops;
 use crate::bands::Band;
@@ -9,65 +9,65 @@ use crate::text::{self, columns, px};
 use history_core::WitnessOp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Columns of a transaction's name, at most.
+/// The maximum number of columns of a transaction's name.
 const NAME_COLUMNS_MAX: usize = 24;
-/// Columns of the faults during which it completed, at most.
+/// The maximum number of columns of the text on faults during the transaction.
 const DURING_COLUMNS_MAX: usize = 40;
-/// Micro-ops shown, at most, in addition to those that edges lead to.
+/// The maximum number of micro-ops shown, in addition to those with edges.
 const MOPS_MAX: usize = 24;
-/// Width of a row of micro-ops, if it has more than one.
+/// The width of a row of micro-ops, if there are several rows.
 const ROW_WIDTH_MAX: i32 = 960;
 
 pub(super) const CELL_HEIGHT: i32 = 24;
-/// Between a box and its cells, and between cells.
+/// The gap between a box and its cells, and between cells.
 pub(super) const PADDING: i32 = 6;
-/// Between two edges side by side.
+/// The gap between two parallel edges.
 pub(super) const PORT_GAP: i32 = 12;
-/// Between two edges in an alley or between two rows.
+/// The gap between two edges in an alley or between two rows.
 const INNER_GAP: i32 = 8;
-/// What an arrow needs between two rows.
+/// The height of an arrow between two rows.
 const INNER_ARROW: i32 = 14;
-/// Least width of an alley without edges, and height between rows without any.
+/// The minimum width of an alley, and of the gap between rows, without edges.
 const GUTTER: i32 = 6;
 
-/// Where the first edge of a name comes and goes, from the box's left: far enough for a label to be there.
+/// The x of the first edge of a name, from the left of the box. It leaves space for a label.
 const NAME_PORT: i32 = 40;
 
-// Widths of columns: what the widest of common fonts take at the sizes in use.
+// The widths of text columns: those of the widest common fonts in these sizes.
 pub(super) const NAME_COLUMN_WIDTH: i32 = 9;
 pub(super) const SMALL_COLUMN_WIDTH: i32 = 6;
 pub(super) const CELL_COLUMN_WIDTH: i32 = 8;
 
-/// A place in a picture or a box; y goes down.
+/// A position in a picture or a box; y increases downwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Point {
     pub(super) x: i32,
     pub(super) y: i32,
 }
 
-/// What of a transaction an edge leads to.
+/// The part of a transaction at which an edge ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
-    /// All of it: its name.
+    /// The name, which represents the whole transaction.
     Name,
     /// The micro-op at this position.
     Mop(usize),
 }
 
-/// Where on a part it does.
+/// The side of a part at which an edge ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Side {
     Top,
     Bottom,
 }
 
-/// How many edges lead to which parts of a transaction.
+/// The number of edges at each side of each part of a transaction.
 pub(super) type Uses = BTreeMap<(Part, Side), usize>;
 
-/// A rectangle of a box with text in it.
+/// A rectangle with text in a box.
 #[derive(Debug)]
 pub(super) struct Cell {
-    /// None for what is in the place of micro-ops left out.
+    /// The part; `None` for a text that replaces omitted micro-ops.
     pub(super) part: Option<Part>,
     pub(super) text: String,
     pub(super) corner: Point,
@@ -75,26 +75,26 @@ pub(super) struct Cell {
     pub(super) height: i32,
 }
 
-/// A transaction, drawn at the origin.
+/// The box of a transaction, at the origin.
 #[derive(Debug)]
 pub(super) struct TxnBox {
     pub(super) cells: Vec<Cell>,
-    /// Index, process and type, in small print below the name.
+    /// The index, process and type, in small letters below the name.
     pub(super) small: String,
     pub(super) width: i32,
     pub(super) height: i32,
-    /// For each part and side in use, left to right: the way from the cell's border to the box's.
+    /// For each part and side with edges, from left to right: the path from the cell's border to the border of the box.
     ports: BTreeMap<(Part, Side), Vec<Vec<Point>>>,
 }
 
-/// A cell before it has its place.
+/// A cell without a position.
 struct Draft {
     part: Option<Part>,
     text: String,
     width: i32,
 }
 
-/// During which faults a transaction completed, for its small print.
+/// The text on the faults during which a transaction completed.
 fn during(op: &WitnessOp, faults: &[Band]) -> String {
     let is_on = |fault: &&Band| fault.first <= op.index && fault.last.is_none_or(|last| op.index <= last);
     let names: Vec<&str> = faults.iter().filter(is_on).map(|fault| fault.what.as_str()).collect();
@@ -117,14 +117,14 @@ impl TxnBox {
         let in_row = fit(&drafts);
         let rows = drafts.len().div_ceil(in_row.max(1));
         let row_of = |at: usize| at / in_row.max(1);
-        // In columns if there are several rows.
+        // Aligns the cells in columns, if there are several rows.
         let mut widths: Vec<i32> = vec![0; in_row];
         for (at, draft) in drafts.iter().enumerate() {
             widths[at % in_row] = widths[at % in_row].max(draft.width);
         }
         drafts.iter_mut().enumerate().for_each(|(at, draft)| draft.width = widths[at % in_row]);
 
-        // Edges of inner rows, in the order in which the alleys and the gaps between rows take them in.
+        // The number of edges of inner rows in each alley, and in each gap between rows.
         let mut alleys: Vec<usize> = vec![0; in_row];
         let mut gaps: Vec<usize> = vec![0; rows.saturating_sub(1)];
         for (at, draft) in drafts.iter().enumerate() {
@@ -147,7 +147,7 @@ impl TxnBox {
         for gap in &gaps {
             tops.push(tops[tops.len() - 1] + CELL_HEIGHT + gap_height(gap));
         }
-        // A name and the small print need the height of one row and a half.
+        // A name with the small text needs the height of one and a half rows.
         let height = (tops[tops.len() - 1] + CELL_HEIGHT + PADDING).max(40);
         let lift = if rows <= 1 { (height - CELL_HEIGHT) / 2 - PADDING } else { 0 };
         let width = match alleys.last() {
@@ -169,7 +169,7 @@ impl TxnBox {
         made
     }
 
-    /// Gives every use of a part a port, and a way out.
+    /// Assigns each edge of a part a port, and a path out of the box.
     fn lay_ports(&mut self, uses: &Uses, in_row: usize, rows: usize) {
         let mut alleys = vec![0; in_row];
         let (mut above, mut below) = (vec![0; rows + 1], vec![0; rows + 1]);
@@ -184,7 +184,7 @@ impl TxnBox {
                 let border = if side == Side::Top { 0 } else { self.height };
                 let mut ways = Vec::with_capacity(count);
                 for port in 0..count {
-                    // Names are in a column, and so do their first ports.
+                    // The first ports of names are aligned if their boxes are.
                     let x = match part {
                         Part::Name => cell.corner.x + NAME_PORT + px(port) * PORT_GAP,
                         Part::Mop(_) => cell.corner.x + cell.width * px(port + 1) / px(count + 1),
@@ -195,7 +195,8 @@ impl TxnBox {
                     if is_inner {
                         let column = (at - 1) % in_row;
                         alleys[column] += 1;
-                        // Down takes the upper tracks between two rows and up the lower ones, so they never meet.
+                        // Between two rows, edges that lead down use the upper tracks, and edges that lead up the lower
+                        // ones, so they never overlap.
                         let tracks = if side == Side::Top { &mut above[row] } else { &mut below[row] };
                         let depth = INNER_ARROW + *tracks * INNER_GAP;
                         *tracks += 1;
@@ -212,25 +213,25 @@ impl TxnBox {
         }
     }
 
-    /// The ways from a side of a part to the box's border, left to right.
+    /// The paths from a side of a part to the border of the box, from left to right.
     pub(super) fn ways(&self, part: Part, side: Side) -> &[Vec<Point>] {
         self.ports.get(&(part, side)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether an edge leads to this cell.
+    /// Whether a cell has an edge.
     pub(super) fn is_used(&self, cell: &Cell) -> bool {
         let used = |side| cell.part.is_some_and(|part| !self.ways(part, side).is_empty());
         used(Side::Top) || used(Side::Bottom)
     }
 }
 
-/// What so many ports need.
+/// The width that the ports of a part need.
 fn ports_width(uses: &Uses, part: Part) -> i32 {
     let on = |side| uses.get(&(part, side)).copied().unwrap_or(0);
     px(on(Side::Top).max(on(Side::Bottom)) + 1) * PORT_GAP
 }
 
-/// How many edges of a cell have rows above and below to pass.
+/// The numbers of edges of a cell that must pass rows above it and below it.
 fn inner(draft: &Draft, row: usize, rows: usize, uses: &Uses) -> (usize, usize) {
     let on = |side| draft.part.and_then(|part| uses.get(&(part, side))).copied().unwrap_or(0);
     let up = if row > 0 { on(Side::Top) } else { 0 };
@@ -238,7 +239,7 @@ fn inner(draft: &Draft, row: usize, rows: usize, uses: &Uses) -> (usize, usize) 
     (up, down)
 }
 
-/// The micro-ops to show, and how many are not shown between them.
+/// The cells of the micro-ops to show, with the numbers of omitted ones between them.
 fn drafts(op: &WitnessOp, uses: &Uses) -> Vec<Draft> {
     let all = mops::all(op);
     let cell = |part: Option<Part>, text: String| {
@@ -274,7 +275,7 @@ fn drafts(op: &WitnessOp, uses: &Uses) -> Vec<Draft> {
     drafts
 }
 
-/// How many cells a row takes: as many as fit if all rows are in columns.
+/// The number of cells per row: as many as fit if all rows are aligned in columns.
 fn fit(drafts: &[Draft]) -> usize {
     let width = |in_row: usize| -> i32 {
         (0..in_row)

@@ -1,24 +1,24 @@
-//! A zone: what lies between two ranks, from the top a channel, a row of labels, and another channel.
+//! A zone: the space between two ranks. From the top, it has a channel, a row of labels, and another channel.
 
 use super::channel::{self, Channel, Course, Wire};
 use super::spread::spread_within;
 use super::txn_box::Point;
 use crate::text::{self, columns, px};
 
-/// Between boxes and the first track, with room for an arrow.
+/// The gap between boxes and the first track, which leaves space for an arrow.
 const ENDS: i32 = 16;
-/// Between two tracks.
+/// The distance between two tracks.
 const TRACK: i32 = 9;
-/// A label's height, and the room above and below it.
+/// The height of a label, and the margin above and below it.
 pub(super) const LABEL_HEIGHT: i32 = 16;
 const LABEL_MARGIN: i32 = 6;
-/// Between two labels.
+/// The gap between two labels.
 const LABEL_GAP: i32 = 10;
 pub(super) const LABEL_COLUMN_WIDTH: i32 = 7;
-/// Columns of a label, at most.
+/// The maximum number of columns of a label.
 const LABEL_COLUMNS_MAX: usize = 16;
 
-/// A relation as a label has it.
+/// The text of a label for a relation.
 pub(super) fn label(relation: &str) -> String {
     text::shorten(relation, LABEL_COLUMNS_MAX)
 }
@@ -30,52 +30,52 @@ pub(super) fn label_width(relation: &str) -> i32 {
 /// An end of an edge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
-    /// The zone in which it meets its box.
+    /// The zone that contains this end.
     pub(super) zone: usize,
-    /// Where on the box's border.
+    /// The x of its position on the border of the box.
     pub(super) x: i32,
-    /// Whether the edge has a label here. One of an edge's ends does.
+    /// Whether the edge has a label here. At least one of its ends has.
     pub(super) is_labelled: bool,
 }
 
-/// An edge, as far as zones know it.
+/// The data of an edge that zones need.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passing {
     pub(super) label_width: i32,
-    /// Whether it goes by a lane from the upper end's zone to the lower end's. Otherwise these are one.
+    /// Whether a lane connects the zones of the two ends. Otherwise, both ends are in the same zone.
     pub(super) lane: bool,
     pub(super) upper: End,
     pub(super) lower: End,
 }
 
-/// What lies between two ranks.
+/// The space between two ranks.
 #[derive(Debug)]
 pub(super) struct Zone {
     number: usize,
     pub(super) top: i32,
-    /// How far to the right the labels reach.
+    /// The right end of the labels.
     pub(super) width: i32,
-    /// Middles of the labels, each with its edge.
+    /// The centers of the labels, each with its edge.
     labels: Vec<(usize, i32)>,
-    /// What lies above the row of labels, and what below.
+    /// The channels above and below the row of labels.
     upper: Half,
     lower: Half,
 }
 
-/// A channel, and which wire is which edge's.
+/// A channel, and the edge of each of its wires.
 #[derive(Debug, Default)]
 struct Half {
     wires: Vec<(usize, Wire)>,
     channel: Channel,
 }
 
-/// The zones between so many ranks, with their labels in place.
+/// The zones between this number of ranks, with positioned labels.
 pub(super) fn label_all(ranks: usize, passings: &[Passing], width: i32) -> Vec<Zone> {
     (0..ranks.saturating_sub(1)).map(|number| Zone::new(number, passings, width)).collect()
 }
 
 impl Zone {
-    /// Labels want to be where their edges come from.
+    /// Creates a zone. Each label is as near as possible to the end of its edge.
     fn new(number: usize, passings: &[Passing], width: i32) -> Zone {
         let mut wanted: Vec<(i32, usize, i32)> = Vec::new();
         for (edge, passing) in passings.iter().enumerate() {
@@ -85,7 +85,7 @@ impl Zone {
             wanted.push((end.x, edge, middle));
         }
         wanted.sort_unstable();
-        // Labels that would overlap are in the order of their edges on the whole, or these would get entangled.
+        // Labels that would overlap are in the order of the centers of their edges, so that the edges do not cross.
         for at in 1..wanted.len() {
             let mut here = at;
             while here > 0 {
@@ -107,7 +107,7 @@ impl Zone {
         Zone { number, top: 0, width: right, labels, upper: Half::default(), lower: Half::default() }
     }
 
-    /// Gives all edges that end here their tracks. Takes the lane of each edge that has one.
+    /// Assigns tracks to all edges that end here. `lanes` has the lane of each edge that uses one.
     pub(super) fn route(&mut self, passings: &[Passing], lanes: &[Option<i32>]) {
         let mut label_of: Vec<Option<i32>> = vec![None; passings.len()];
         self.labels.iter().for_each(|(edge, x)| label_of[*edge] = Some(*x));

@@ -1,32 +1,32 @@
 //! Bins of time and of latency, for histories whose length is not known before their end.
 //!
-//! There are always as many bins of time. When a time is outside of all, each becomes twice as wide, so two bins become
-//! one and counts move. A bin of latency is an eighth of an octave: 9 % wide.
+//! The number of bins of time is constant. When a time is outside of all bins, each bin becomes at least twice as wide,
+//! so bins are merged and counts move. A bin of latency is an eighth of an octave: 9 % wide.
 
 use history_core::cast::Cast as _;
 
-/// Bins of time.
+/// The number of bins of time.
 pub(super) const TIMES: usize = 128;
-/// Bins of latency: up to 2^44 ns, which are almost five hours.
+/// The number of bins of latency: up to 2^44 ns, which is almost five hours.
 pub(super) const LATENCIES: usize = 44 * PER_OCTAVE;
-/// Bins of latency from one nanosecond to the next that is twice as long.
+/// The number of bins of latency in an octave: from one latency to twice that latency.
 pub(super) const PER_OCTAVE: usize = 1 << OCTAVE_BITS;
 const OCTAVE_BITS: u32 = 3;
-/// The width of a bin of time at first: 2^10 ns.
+/// The initial width of a bin of time: 2^10 ns.
 const SHIFT_MIN: u32 = 10;
 
-/// Where the bins of time are.
+/// The positions of the bins of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TimeBins {
     /// The first and the last time.
     range: Option<(i64, i64)>,
-    /// A bin is 2^shift ns wide.
+    /// The width of a bin is 2^shift ns.
     shift: u32,
     /// The number of the first bin, counted from time 0.
     base: i64,
 }
 
-/// How bins moved.
+/// A change of the bins' positions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     from: TimeBins,
@@ -34,12 +34,12 @@ pub(super) struct Move {
 }
 
 impl TimeBins {
-    /// The first and the last time, if there was any.
+    /// The first and the last time, if there are any.
     pub(super) fn range(&self) -> Option<(i64, i64)> {
         self.range
     }
 
-    /// Makes room for a time. Returns how bins moved, if they did.
+    /// Extends the range to a time. Returns the change of the bins, if they moved.
     pub(super) fn extend(&mut self, time_ns: i64) -> Option<Move> {
         let Some((first, last)) = self.range else {
             *self = TimeBins { range: Some((time_ns, time_ns)), shift: SHIFT_MIN, base: time_ns >> SHIFT_MIN };
@@ -51,7 +51,7 @@ impl TimeBins {
         }
         let from = *self;
         let (first, last) = self.range?;
-        // At least twice as wide: however times come, bins move a few dozen times and no more.
+        // The bins become at least twice as wide, so that they move at most a few dozen times for any order of times.
         let mut shift = self.shift + 1;
         while (last >> shift) - (first >> shift) >= TIMES.to_u64().cast_signed() {
             shift += 1;
@@ -65,7 +65,7 @@ impl TimeBins {
         (time_ns >> self.shift).wrapping_sub(self.base).cast_unsigned().to_usize().min(TIMES - 1)
     }
 
-    /// From when to when a bin is, cut at the first and the last time.
+    /// The interval of a bin, limited to the first and the last time.
     pub(super) fn span(&self, bin: usize) -> (i64, i64) {
         let (first, last) = self.range.unwrap_or_default();
         let start = |bin: i64| (self.base + bin).checked_mul(1 << self.shift).unwrap_or(i64::MAX);
@@ -73,21 +73,21 @@ impl TimeBins {
         (start(bin).clamp(first, last), start(bin + 1).clamp(first, last))
     }
 
-    /// How many bins have anything of the range.
+    /// The number of bins up to the last time.
     pub(super) fn used(&self) -> usize {
         self.range.map_or(0, |(_, last)| self.bin(last) + 1)
     }
 }
 
 impl Move {
-    /// Moves the counts of a table: for each bin of time so many.
+    /// Moves the counts of a table with `each` counts per bin of time.
     pub(super) fn apply(self, counts: &mut [u32], each: usize) {
         let old = counts.to_vec();
         counts.fill(0);
         for (bin, row) in old.chunks_exact(each).enumerate() {
             let moved =
                 ((self.from.base + bin.to_u64().cast_signed()) >> (self.to.shift - self.from.shift)) - self.to.base;
-            // Bins beyond the last time are empty.
+            // Bins after the last time are empty.
             let Some(at) = usize::try_from(moved).ok().filter(|at| *at < TIMES) else { continue };
             for (count, old) in counts[at * each..].iter_mut().zip(row) {
                 *count += old;

@@ -1,4 +1,4 @@
-//! How far the clocks of nodes were off, as a clock nemesis measured them.
+//! The offsets of the nodes' clocks, as a clock nemesis measured them.
 
 use super::performance::Performance;
 use super::series::{self, Shape};

@@ -1,4 +1,4 @@
-//! Panels one below the other over one axis of time, with the faults as bands behind them.
+//! Draws panels below one another with one axis of time, and faults as bands behind them.
 
 use super::axis::{LEFT, LETTER_TENTHS, PANEL, RIGHT, Time, WIDTH};
 use super::over::{self, LANE};
@@ -7,50 +7,50 @@ use super::style::CSS;
 use crate::text;
 use maud::{Markup, PreEscaped, html};
 
-/// What stands above each panel: its title.
+/// The height above each panel, for its title.
 const HEAD: i64 = 26;
-/// What stands above all: the title and the legend, then the names of faults.
+/// The height above all panels: for the title and the legend, then for the names of faults.
 const TOP: i64 = 52;
 const BOTTOM: i64 = 42;
-/// The height of a row of the legend and of notes; the same as a step.
+/// The height of a row of the legend and of notes. `STEP` is the same number.
 const ROW: i64 = 18;
 const STEP: usize = 18;
-/// The width of a letter of the title, and of an entry of the legend without its words.
+/// The width of a letter of the title, and of an entry of the legend without its text.
 const TITLE_LETTER: i64 = 9;
 const ENTRY: i64 = 40;
-/// Characters of a panel's title.
+/// The maximum number of characters of a panel's title.
 const TITLE_CHARS_MAX: usize = 80;
 
 /// One coordinate system.
 pub(super) struct Panel {
     pub(super) title: String,
-    /// Where lines go across, and what stands beside each.
+    /// The y of horizontal lines, each with its label.
     pub(super) marks: Vec<(i64, String)>,
-    /// What is drawn, `PANEL` high.
+    /// The content, which is `PANEL` high.
     pub(super) body: Markup,
 }
 
-/// An entry of the legend: a class, and what it means.
+/// An entry of the legend: a class, and its meaning.
 pub(super) struct Entry {
     pub(super) class: &'static str,
     pub(super) mark: Mark,
     pub(super) words: String,
 }
 
-/// How an entry of the legend looks.
+/// The mark of an entry in the legend.
 #[derive(Clone, Copy)]
 pub(super) enum Mark {
     Area,
     Line,
 }
 
-/// Draws a figure as a picture that stands alone.
+/// Draws a figure as a self-contained picture.
 pub(super) fn draw(title: &str, time: Time, run: &Performance, legend: &[Entry], panels: &[Panel]) -> String {
     let (bands, notes) = (&run.bands(), run.notes());
     let lanes = over::lanes(bands, time);
     let count = |length: usize| i64::try_from(length).unwrap_or_default();
     let (legend, rows) = legend_of(legend, LEFT + count(title.chars().count()) * TITLE_LETTER);
-    // What is above the lanes.
+    // The height above the lanes.
     let shift = rows * ROW;
     let top = TOP + count(lanes.len()) * LANE;
     let bottom = top + count(panels.len()) * (HEAD + PANEL);
@@ -85,7 +85,7 @@ pub(super) fn draw(title: &str, time: Time, run: &Performance, legend: &[Entry],
     .into_string()
 }
 
-/// The legend, and how many rows it takes below that of the title: none if it has room to the right of the title's end.
+/// The legend, and the number of its rows below the title: none if it fits to the right of the title's end.
 fn legend_of(legend: &[Entry], title_end: i64) -> (Markup, i64) {
     let width =
         |entry: &Entry| i64::try_from(entry.words.chars().count()).unwrap_or_default() * LETTER_TENTHS / 10 + ENTRY;

@@ -1,6 +1,6 @@
-//! How long operations took, each at the time when it was invoked: all of them, or how many there were; and quantiles.
+//! Latencies of operations at the times of their invocations: each operation, or their number; and quantiles.
 //!
-//! Latencies are on a logarithmic axis, straight between powers of two, so that it takes integers only.
+//! The axis of latency is logarithmic, and linear between powers of two, so that integers are sufficient.
 
 use super::axis::{PANEL, Time};
 use super::bins::{LATENCIES, PER_OCTAVE, TIMES, latency_of};
@@ -11,15 +11,15 @@ use history_core::cast::Cast as _;
 use maud::{Markup, html};
 use std::fmt::Write as _;
 
-/// Bins of latency that share a row of the heat map.
+/// The number of bins of latency in a row of the heat map.
 const ROW: usize = 4;
-/// Shades of the heat map.
+/// The number of shades of the heat map.
 const SHADES: usize = 5;
-/// Points of a line of quantiles, about.
+/// The approximate number of points of a line of quantiles.
 const COLUMNS: usize = 40;
-/// What share of operations, in hundredths, took no longer, and what that is called.
+/// The quantiles in hundredths, with their names.
 const QUANTILES: [(u64, &str); 4] = [(50, "median"), (95, "95 %"), (99, "99 %"), (100, "longest")];
-/// Positions on the axis from one bin to the next.
+/// The number of positions on the axis between two bins.
 const PER_BIN: i64 = 128;
 
 /// The bins of latency that an axis shows.
@@ -30,7 +30,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// From the power of ten below all latencies to the one above.
+    /// The axis from the power of ten below all latencies to the one above.
     fn of(function: &Function) -> Option<Axis> {
         let has_any = |bin: &usize| {
             (0..TIMES).any(|time| {
@@ -45,12 +45,12 @@ impl Axis {
         Some(Axis { from: position(below), until: position(above) })
     }
 
-    /// Where a position is, from above.
+    /// The y of a position.
     fn y(self, position: i64) -> i64 {
         (PANEL - (position - self.from) * PANEL / (self.until - self.from).max(1)).clamp(0, PANEL)
     }
 
-    /// Powers of ten.
+    /// The marks at powers of ten.
     fn marks(self) -> Vec<(i64, String)> {
         let tens = (0..15).map(|power| 10_i64.pow(power));
         let shown =
@@ -59,7 +59,7 @@ impl Axis {
     }
 }
 
-/// Where a latency is on an axis that begins with a nanosecond.
+/// The position of a latency on an axis that begins at a nanosecond.
 fn position(ns: u64) -> i64 {
     let ns = ns.max(1);
     let octave = ns.ilog2();
@@ -88,7 +88,7 @@ pub(super) fn raw(run: &Performance, time: Time) -> Option<String> {
     (!panels.is_empty()).then(|| frame::draw(words, time, run, &legend, &panels))
 }
 
-/// Operations that never completed have no latency: ticks at the top edge, at the times of their invocations.
+/// Draws operations that never completed, and so have no latency, as ticks at the top edge, at their invocation times.
 fn open(run: &Performance, function: usize, time: Time) -> Markup {
     let mut path = String::new();
     for invoked_ns in run.open(function) {
@@ -101,7 +101,7 @@ fn points(run: &Performance, function: usize, time: Time, axis: Axis) -> Markup 
     let mut paths: [String; OUTCOMES] = Default::default();
     for point in run.points.iter().filter(|point| point.function == function) {
         let (x, y) = (time.x(point.invoked_ns), axis.y(position(point.latency_ns)));
-        // A square, a triangle, a cross: outcomes differ without colour.
+        // A square, a triangle, a cross: outcomes can be distinguished without colour.
         _ = match point.outcome {
             0 => write!(paths[0], "M{} {}h3v3h-3z", x - 1, y - 1),
             1 => write!(paths[1], "M{} {}l4 6h-8z", x, y - 3),
@@ -132,7 +132,7 @@ fn heat(run: &Performance, function: &Function, time: Time, axis: Axis) -> Marku
             let (left, right) = (time.x(from), time.x(until).max(time.x(from) + 1));
             let row_at = |row: usize| axis.y((row * ROW).to_u64().cast_signed() * PER_BIN);
             let (above, below) = (row_at(row + 1), row_at(row));
-            // By powers, so that a few operations are seen beside many.
+            // A logarithmic scale, so that small counts are visible beside large ones.
             let shade = count.ilog2().to_usize() * SHADES / (most.ilog2().to_usize() + 1);
             _ = write!(paths[shade], "M{left} {above}H{right}V{below}H{left}z");
         }
@@ -163,7 +163,7 @@ pub(super) fn quantiles(run: &Performance, time: Time) -> Option<String> {
     (!panels.is_empty()).then(|| frame::draw("Latency quantiles", time, run, &legend, &panels))
 }
 
-/// A line through a quantile, broken where there is no operation.
+/// A line through the values of a quantile, interrupted where there is no operation.
 fn line(run: &Performance, function: &Function, time: Time, axis: Axis, percent: u64) -> String {
     let used = run.bins.used();
     let width = used.div_ceil(COLUMNS).max(1);
@@ -181,14 +181,14 @@ fn line(run: &Performance, function: &Function, time: Time, axis: Axis, percent:
         let (from, until) = (run.bins.span(bins).0, run.bins.span(until - 1).1);
         let (x, y) =
             (i64::midpoint(time.x(from), time.x(until)), axis.y(bin.to_u64().cast_signed() * PER_BIN + PER_BIN / 2));
-        // A line of no length is a dot.
+        // A line of length zero is drawn as a dot.
         _ = if is_drawn { write!(path, "L{x} {y}") } else { write!(path, "M{x} {y}h0") };
         is_drawn = true;
     }
     path
 }
 
-/// The first bin within which so many hundredths of all are.
+/// The first bin at which the cumulative count reaches this percentage.
 fn quantile(count: impl Fn(usize) -> u64, percent: u64) -> Option<usize> {
     let all: u64 = (0..LATENCIES).map(&count).sum();
     let wanted = (all * percent).div_ceil(100);
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_quantile_is_the_least_latency_that_so_many_do_not_exceed() {
-        // 50 operations in bin 3, 49 in bin 5, one in bin 9.
+        // There are 50 operations in bin 3, 49 in bin 5, and one in bin 9.
         let count = |bin: usize| match bin {
             3 => 50,
             5 => 49,

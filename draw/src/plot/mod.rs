@@ -60,13 +60,13 @@ pub fn draw_series(series: &Series, run: &Performance) -> String {
     series::draw(series, range, run, series::Shape::Lines)
 }
 
-/// What stands above a function's panel.
+/// The title of a function's panel.
 fn title_of(function: &Function) -> String {
     let name = if function.name.is_empty() { "(no function)" } else { &function.name };
     format!("{}: {}", text::clipped(name, 40), text::count(function.operations, "completion", "completions"))
 }
 
-/// The legend of outcomes.
+/// The entries of the legend for outcomes.
 fn outcomes(mark: Mark) -> Vec<Entry> {
     let entry = |(class, words): (&'static str, &str)| Entry { class, mark, words: words.into() };
     [("o0", "ok"), ("o1", "fail"), ("o2", "info")].into_iter().map(entry).collect()

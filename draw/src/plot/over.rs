@@ -1,4 +1,4 @@
-//! What lies over panels: faults as bands in all of them, annotations as lanes above.
+//! Overlays of panels: faults as bands in all of them, and annotations as lanes above.
 
 use super::axis::{LEFT, LETTER_TENTHS, PANEL, RIGHT, Time, WIDTH};
 use crate::bands::Band;
@@ -7,15 +7,15 @@ use maud::{Markup, html};
 
 /// The height of a lane.
 pub(super) const LANE: i64 = 18;
-/// Where the first lane begins, and the height of its marks.
+/// The top of the first lane, and the height of its marks.
 const LANES: i64 = 34;
 const MARK: i64 = 12;
-/// Lanes, at most, and characters of a lane's name.
+/// The maximum number of lanes, and of characters of a lane's name.
 const LANES_MAX: usize = 20;
 const NAME_CHARS_MAX: usize = 12;
-/// Names of faults that are shown for several at one place.
+/// The maximum number of fault names listed for a group.
 const NAMED_MAX: usize = 5;
-/// Faults that are no wider, and no farther apart, cannot be told apart; and how wide a group of them is, at most.
+/// Faults that are at most this wide and this far apart form a group, with a maximum width.
 const NARROW: i64 = 4;
 const GROUP_MAX: i64 = 12;
 
@@ -25,7 +25,7 @@ pub(super) struct Lane<'a> {
     bands: Vec<&'a Band>,
 }
 
-/// The lanes of annotations within the time shown, in the order of their first ones.
+/// The lanes of annotations within the time shown, in the order of their first annotations.
 pub(super) fn lanes(bands: &[Band], time: Time) -> Vec<Lane<'_>> {
     let mut lanes: Vec<Lane<'_>> = Vec::new();
     for band in bands {
@@ -45,7 +45,7 @@ pub(super) fn lanes(bands: &[Band], time: Time) -> Vec<Lane<'_>> {
     lanes
 }
 
-/// Draws the lanes; from each annotation a thin line leads down through the panels.
+/// Draws the lanes. From each annotation, a thin line leads down through the panels.
 pub(super) fn draw_lanes(lanes: &[Lane<'_>], time: Time, bottom: i64) -> Markup {
     html! {
         @for (at, lane) in (0..).zip(lanes) {
@@ -64,7 +64,7 @@ pub(super) fn draw_lanes(lanes: &[Lane<'_>], time: Time, bottom: i64) -> Markup 
     }
 }
 
-/// The faults in a panel; their names stand above the first panel only, where there is room.
+/// Draws the faults in a panel. Their names are above the first panel only, where they fit.
 pub(super) fn faults(bands: &[Band], time: Time, is_named: bool) -> Markup {
     html! {
         @for group in groups(bands, time) {
@@ -78,11 +78,11 @@ pub(super) fn faults(bands: &[Band], time: Time, is_named: bool) -> Markup {
     }
 }
 
-/// A fault, or several that cannot be told apart at this scale.
+/// A fault, or several that are too close to be distinguished at this scale.
 struct Group<'a> {
     x: i64,
     width: i64,
-    /// How wide a name may be before the next one begins.
+    /// The width available for the name.
     room: i64,
     faults: Vec<&'a Band>,
 }
@@ -95,7 +95,7 @@ impl Group<'_> {
         }
     }
 
-    /// The name, and of several the names of the first ones.
+    /// The name of the fault, or the names of the first ones of several.
     fn title(&self) -> String {
         let named: Vec<&str> = self.faults.iter().take(NAMED_MAX).map(|fault| fault.what.as_str()).collect();
         match (self.faults.len(), named.len()) {
@@ -106,7 +106,7 @@ impl Group<'_> {
     }
 }
 
-/// The faults, in the order of their beginnings. Those that cannot be told apart are one group.
+/// The faults in the order of their beginnings, in groups of those that cannot be distinguished.
 fn groups(bands: &[Band], time: Time) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (x, width, room, fault) in places(bands.iter().filter(|band| band.lane.is_none()), time) {
@@ -119,7 +119,7 @@ fn groups(bands: &[Band], time: Time) -> Vec<Group<'_>> {
             Some(last) => {
                 last.faults.push(fault);
                 last.width = last.width.max(x + width - last.x);
-                // The room is that of the last one: before it, there is none.
+                // The available width begins at the last fault: before it there is none.
                 last.room = room + x - last.x;
             }
             None => groups.push(Group { x, width, room, faults: vec![fault] }),
@@ -128,12 +128,12 @@ fn groups(bands: &[Band], time: Time) -> Vec<Group<'_>> {
     groups
 }
 
-/// Where bands are: the left edge, the width, and how wide a name may be before the next band begins.
+/// The positions of bands: the left edge, the width, and the width available for a name before the next band.
 fn places<'a>(bands: impl Iterator<Item = &'a Band>, time: Time) -> Vec<(i64, i64, i64, &'a Band)> {
     let mut places: Vec<(i64, i64, i64, &Band)> = bands
         .filter_map(|band| {
             let from_ns = band.from_ns?;
-            // What was over before all that is shown, or came later, says nothing of it.
+            // A band that ended before the time shown, or began after it, is omitted.
             if !time.meets(from_ns, band.until_ns.unwrap_or(i64::MAX)) {
                 return None;
             }

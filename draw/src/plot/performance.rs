@@ -8,16 +8,16 @@ use history_core::{Op, OpKind, Pair, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Functions that have plots of their own; all others share one.
+/// The number of functions with separate plots; all others share one.
 const FUNCTIONS_MAX: usize = 7;
-/// So few operations are drawn as points.
+/// The maximum number of operations drawn as points.
 const POINTS_MAX: usize = 3000;
-/// Nodes whose clocks are drawn, and points of each.
+/// The maximum number of nodes whose clocks are drawn, and of points for each.
 const NODES_MAX: usize = 12;
 const OFFSETS_MAX: usize = 2000;
-/// Characters of a name.
+/// The maximum number of characters of a name.
 const NAME_CHARS_MAX: usize = 60;
-/// What operations end with: ok, fail, info.
+/// The number of outcomes: ok, fail, info.
 pub(super) const OUTCOMES: usize = 3;
 
 /// The operations of a history by time, latency, outcome and function. Its memory, a few megabytes, does
@@ -28,10 +28,10 @@ pub(super) const OUTCOMES: usize = 3;
 pub struct Performance {
     pub(super) bins: TimeBins,
     pub(super) functions: Vec<Function>,
-    /// Every operation, as long as there are few.
+    /// All operations, as long as there are at most [`POINTS_MAX`].
     pub(super) points: Vec<Point>,
     pub(super) operations: u64,
-    /// By slot, the operation that is in flight there: its function, and the time of its invocation.
+    /// The operation in flight in each slot: its function, and the time of its invocation.
     in_flight: Vec<Option<(usize, i64)>>,
     bands: Bands,
     /// The offset of each node's clock, in nanoseconds.
@@ -42,9 +42,9 @@ pub struct Performance {
 #[derive(Clone, Debug)]
 pub(super) struct Function {
     pub(super) name: String,
-    /// By bin of the time of invocation, bin of latency, and outcome.
+    /// Counts by bin of the invocation time, bin of latency, and outcome.
     pub(super) latencies: Vec<u32>,
-    /// By bin of the time of completion, and outcome.
+    /// Counts by bin of the completion time, and outcome.
     pub(super) completions: Vec<u32>,
     pub(super) operations: u64,
 }
@@ -58,7 +58,7 @@ pub(super) struct Point {
     pub(super) outcome: usize,
 }
 
-/// Counts of each bin of time in [`Function::latencies`].
+/// The number of counts for each bin of time in [`Function::latencies`].
 pub(super) const PER_TIME: usize = LATENCIES * OUTCOMES;
 
 impl Performance {
@@ -88,7 +88,7 @@ impl Performance {
         }
         let Some(invoked_ns) = invoked_time_ns else { return };
         self.extend(invoked_ns);
-        // A clock that was set back is no latency.
+        // If the clock was set back, the latency is zero.
         let latency_ns = u64::try_from(time.saturating_sub(invoked_ns)).unwrap_or(0);
         let at = self.bins.bin(invoked_ns) * PER_TIME + latency_bin(latency_ns) * OUTCOMES + outcome;
         self.functions[function].latencies[at] += 1;
@@ -108,7 +108,7 @@ impl Performance {
         self.in_flight[slot] = Some((function, time));
     }
 
-    /// When the operations of a function were invoked that have not completed, those drawn at most.
+    /// The invocation times of a function's operations that have not completed, up to the number that is drawn.
     pub(super) fn open(&self, function: usize) -> impl Iterator<Item = i64> {
         let open = self.in_flight.iter().flatten().filter(move |(of, _)| *of == function);
         open.map(|(_, invoked_ns)| *invoked_ns).take(POINTS_MAX)
@@ -134,7 +134,7 @@ impl Performance {
         self.bands.annotations_note(self.bins.range()?)
     }
 
-    /// Whether all operations are drawn one by one.
+    /// Whether all operations are drawn as points.
     pub(super) fn has_points(&self) -> bool {
         self.operations <= POINTS_MAX.to_u64()
     }
@@ -149,7 +149,7 @@ impl Performance {
     }
 
     fn function(&mut self, f: &str) -> usize {
-        // There are a few, and the first are the most frequent.
+        // There are only a few functions, usually with the most frequent first.
         if let Some(at) = self.functions.iter().position(|function| function.name == f) {
             return at;
         }
@@ -165,7 +165,7 @@ impl Performance {
         self.functions.len() - 1
     }
 
-    /// Jepsen's clock nemesis writes `:clock-offsets {node seconds}` into its ops.
+    /// Adds clock offsets: Jepsen's clock nemesis writes `:clock-offsets {node seconds}` into its ops.
     fn offsets(&mut self, op: &Op<'_>, time: i64) {
         let Some(Value::Map(offsets)) = op.extra.get("clock-offsets") else { return };
         for (node, offset) in offsets {
@@ -182,7 +182,7 @@ impl Performance {
     }
 }
 
-/// A number of seconds, in nanoseconds.
+/// Converts a number of seconds to nanoseconds.
 fn seconds(value: Value<'_>) -> Option<i64> {
     match value {
         Value::Int(seconds) => seconds.checked_mul(1_000_000_000),

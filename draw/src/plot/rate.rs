@@ -1,4 +1,4 @@
-//! How many operations completed in a second, by outcome.
+//! The number of operations completed per second, by outcome.
 
 use super::axis::{PANEL, Time, step};
 use super::frame::{self, Mark, Panel};
@@ -7,7 +7,7 @@ use crate::text;
 use maud::html;
 use std::fmt::Write as _;
 
-/// Steps of a line, about.
+/// The approximate number of steps of a line.
 const COLUMNS: usize = 64;
 
 /// Draws the rates, unless all ops have the same time.
@@ -17,7 +17,7 @@ pub(super) fn draw(run: &Performance, time: Time) -> Option<String> {
         .then(|| frame::draw("Completions per second", time, run, &super::outcomes(Mark::Line), &panels))
 }
 
-/// A column: from when to when, and how many completed per 1000 s with each outcome.
+/// A column: its beginning and end, and the completions per 1000 s with each outcome.
 type Column = (i64, i64, [u64; OUTCOMES]);
 
 fn columns(run: &Performance, function: &Function) -> Vec<Column> {
@@ -59,7 +59,7 @@ fn panel(run: &Performance, function: &Function, time: Time) -> Option<Panel> {
     Some(Panel { title: super::title_of(function), marks, body })
 }
 
-/// A rate per 1000 s as one per second.
+/// Converts a rate per 1000 s to one per second.
 fn per_second(rate: u64) -> String {
     let (whole, part) = (rate / 1000, rate % 1000);
     let part = format!(".{part:03}");

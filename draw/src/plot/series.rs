@@ -1,4 +1,4 @@
-//! Numbers over time as lines, such as the offsets of clocks.
+//! Numbers over time as lines, for example the offsets of clocks.
 
 use super::axis::{PANEL, Time, step};
 use super::frame::{self, Entry, Mark, Panel};
@@ -8,9 +8,9 @@ use history_core::figure::{LINES_MAX, Line, POINTS_MAX, Series, Unit};
 use maud::html;
 use std::fmt::Write as _;
 
-/// Looks of lines; more lines than these share them.
+/// The styles of lines, which are reused if there are more lines.
 const LOOKS: [&str; 6] = ["q0", "q1", "q2", "q3", "o1", "o2"];
-/// Characters of a line's name.
+/// The maximum number of characters of a line's name.
 const NAME_CHARS_MAX: usize = 16;
 const TITLE_CHARS_MAX: usize = 80;
 
@@ -20,16 +20,16 @@ pub(crate) fn range(series: &Series) -> Option<(i64, i64)> {
     times().min().zip(times().max())
 }
 
-/// What is between two points.
+/// The line between two points.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// A line.
+    /// A straight line.
     Lines,
-    /// The first number, up to the time of the second.
+    /// A step: the first number, up to the time of the second.
     Steps,
 }
 
-/// Draws lines over the times of a range. Zero is always on the axis.
+/// Draws lines over the times of a range. The axis always contains zero.
 pub(crate) fn draw(series: &Series, range: (i64, i64), run: &Performance, shape: Shape) -> String {
     let time = Time::new(range);
     let lines = &series.lines[..series.lines.len().min(LINES_MAX)];
@@ -49,7 +49,7 @@ pub(crate) fn draw(series: &Series, range: (i64, i64), run: &Performance, shape:
                 (_, Shape::Steps) => write!(path, "H{x}V{y}"),
             };
         }
-        // A line of no length is a dot.
+        // A line of length zero is drawn as a dot.
         if points.len() == 1 { path + "h0" } else { path }
     };
     let body = html! {
@@ -65,7 +65,7 @@ pub(crate) fn draw(series: &Series, range: (i64, i64), run: &Performance, shape:
     frame::draw(&text::clipped(&series.title, TITLE_CHARS_MAX), time, run, &legend, &[panel])
 }
 
-/// Round numbers from the least to the most, zero among them.
+/// Round numbers between the minimum and the maximum, with zero.
 fn marks(least: i64, most: i64) -> Vec<i64> {
     let step = i64::try_from(step(most.abs_diff(least))).unwrap_or(i64::MAX).max(1);
     let (first, last) = (least.div_euclid(step), most.div_euclid(step));

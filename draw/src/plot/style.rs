@@ -1,5 +1,5 @@
-//! How plots look: as graphs do, without variables and other late additions to CSS, so that simple renderers draw them
-//! too.
+//! The style of plots, like that of graphs. It uses no variables and other newer features of CSS, so that simple
+//! renderers support it.
 
 /// The rules of a plot.
 pub(super) const CSS: &str = "\

@@ -1,5 +1,5 @@
-//! Distinct lists as rows: the branches of a trie first, then what is the beginning of one, with the places where they
-//! part.
+//! Arranges distinct lists as rows: the branches of a trie first, then lists that are a prefix of another, with the
+//! positions where they differ.
 
 use history_core::Datum;
 use history_core::cast::Cast as _;
@@ -8,23 +8,23 @@ use history_core::hash::RandomState;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
-/// Columns with an element each, at most.
+/// The maximum number of columns with an element.
 const COLUMNS_MAX: usize = 60;
-/// Columns shown before and after one in which rows differ.
+/// The number of columns shown before and after one in which rows differ.
 const AROUND: usize = 2;
-/// Fewer columns than this are not worth hiding.
+/// The minimum number of columns that are hidden.
 const GAP_MIN: usize = 3;
 
 /// A distinct list.
 pub(super) struct Row {
     /// The numbers of its elements; equal elements have equal numbers.
     pub(super) elements: Vec<u32>,
-    /// The reads that saw it, in their order.
+    /// The reads that returned it, in their order.
     pub(super) reads: Vec<usize>,
 }
 
 impl Row {
-    /// How long a beginning both share.
+    /// The length of the common prefix.
     pub(super) fn shared_with(&self, other: &Row) -> usize {
         self.elements.iter().zip(&other.elements).take_while(|(a, b)| a == b).count()
     }
@@ -37,22 +37,22 @@ impl Row {
 /// All rows of a page, the longest first.
 pub(super) struct Rows<'a> {
     pub(super) all: Vec<Row>,
-    /// So many rows are not the beginning of another; the others follow them.
+    /// The number of rows that are not a prefix of another row. The other rows follow them.
     pub(super) branches: usize,
-    /// Where rows part, as row and position.
+    /// The positions where rows differ from others, as row and position.
     pub(super) forks: BTreeSet<(usize, usize)>,
-    /// By their text: values have neither order nor hash.
+    /// The elements by their text, because values have neither an order nor a hash.
     elements: IndexMap<String, &'a Datum, RandomState>,
 }
 
-/// What a column shows.
+/// The content of a column.
 #[derive(Debug, PartialEq)]
 pub(super) enum Column {
     /// The elements at a position.
     At(usize),
-    /// How many there are from one position up to another; all rows agree on them.
+    /// The number of elements between two positions, on which all rows agree.
     Gap { from: usize, to: usize },
-    /// How many more there are from a position on.
+    /// The number of further elements from a position on.
     Rest(usize),
 }
 
@@ -61,7 +61,8 @@ impl<'a> Rows<'a> {
         let longest = reads.iter().rev().max_by_key(|read| read.list.len());
         let mut elements = IndexMap::default();
         let mut number = |element: &'a Datum| elements.insert_full(element.to_string(), element).0.to_u32();
-        // Numbered first, the longest list has rising numbers, so all that parts from it sorts after it.
+        // The longest list is numbered first, so its numbers increase, and lists that differ from it are sorted after
+        // it.
         longest.into_iter().flat_map(|read| &read.list).for_each(|element| {
             number(element);
         });
@@ -71,7 +72,7 @@ impl<'a> Rows<'a> {
         let mut rows: Vec<Row> = Vec::new();
         for (list, at) in all {
             match rows.last_mut().filter(|row| row.elements == list) {
-                // An op that reads twice is one reader.
+                // An op that reads the list twice counts once.
                 Some(row) if row.reads.last().is_some_and(|last| reads[*last].index == reads[at].index) => {}
                 Some(row) => row.reads.push(at),
                 None => rows.push(Row { elements: list, reads: vec![at] }),
@@ -79,7 +80,7 @@ impl<'a> Rows<'a> {
         }
         let longest = longest.map_or(0, |longest| longest.list.len());
         let first = rows.iter().position(|row| row.elements.len() == longest).unwrap_or(0);
-        // Sorted, a list stands right before those that it is the beginning of.
+        // After sorting, a list is directly before those of which it is a prefix.
         let is_beginning = |at: usize| rows.get(at + 1).is_some_and(|next| rows[at].is_beginning_of(next));
         let keys: Vec<(bool, bool)> = (0..rows.len()).map(|at| (is_beginning(at), at != first)).collect();
         let mut keyed: Vec<((bool, bool), Row)> = keys.into_iter().zip(rows).collect();
@@ -95,15 +96,14 @@ impl<'a> Rows<'a> {
         self.elements[number.to_usize()]
     }
 
-    /// Keeps so many rows at most. The first to go are beginnings of others, which disagree with nothing that the
-    /// others do not.
+    /// Keeps at most this number of rows. Prefixes of others are removed first, because they add no difference.
     pub(super) fn limit(&mut self, rows_max: usize) {
         self.all.truncate(rows_max);
         self.branches = self.branches.min(rows_max);
         self.find_forks();
     }
 
-    /// A row parts from the first one somewhere, and from the one above it.
+    /// Finds the positions where each row differs from the first row, and from the row above it.
     fn find_forks(&mut self) {
         self.forks.clear();
         for at in 1..self.all.len() {
@@ -118,7 +118,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The columns: those around places where rows differ; what lies between is only counted.
+    /// The columns: those around positions where rows differ. Others are only counted.
     pub(super) fn columns(&self) -> Vec<Column> {
         let length = self.all.iter().map(|row| row.elements.len()).max().unwrap_or(0);
         let differ = |at: usize| {

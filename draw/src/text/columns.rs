@@ -1,36 +1,37 @@
-//! Text in a picture: values shortened in their middle, and measured in columns.
+//! Text in a picture: shortens values in the middle, and measures them in columns.
 
 use history_core::{Client, Datum, visible};
 use std::fmt::{self, Write};
 
-/// What represents what was omitted.
+/// The text that replaces omitted text.
 const ELLIPSIS: &str = "...";
 
-/// Columns of a process's name.
+/// The maximum number of columns of a process's name.
 const PROCESS_COLUMNS_MAX: usize = 24;
 
-/// Characters of one value that are looked at; of a longer one, the beginning is shown.
+/// The maximum number of characters of a value that are examined. Of a longer value, only the beginning is shown.
 const LOOKED_AT_MAX: usize = 4096;
 
-/// A length as coordinates have it. Nothing that is drawn comes near the limit.
+/// Converts a length to a coordinate. No drawn length comes near the limit.
 pub(crate) fn px(length: usize) -> i32 {
     i32::try_from(length).unwrap_or(i32::MAX)
 }
 
-/// The columns that a text takes where every letter is as wide as every other.
+/// The number of columns of a text in a monospaced font.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|c| if is_wide(c) { 2 } else { 1 }).sum()
 }
 
-/// Whether a character takes two columns: the scripts of East Asia, and pictures. The blocks of Unicode that hold them
-/// are distinguished roughly; what is drawn says its length, so an error costs beauty and no more.
+/// Whether a character takes two columns, as East Asian scripts and pictographs do. The Unicode blocks are
+/// distinguished only roughly. The length of drawn text is set explicitly, so an error only affects its appearance.
 fn is_wide(c: char) -> bool {
     matches!(u32::from(c),
         0x1100..=0x115F | 0x2E80..=0x303E | 0x3041..=0xA4CF | 0xA960..=0xA97F | 0xAC00..=0xD7A3
         | 0xF900..=0xFAFF | 0xFE30..=0xFE6F | 0xFF00..=0xFF60 | 0xFFE0..=0xFFE6 | 0x1F300..=0x1FAFF | 0x20000..=0x3FFFD)
 }
 
-/// A text of at most so many columns (and at least those of the ellipsis): its beginning and its end.
+/// Shortens a text to at most this number of columns (and at least those of the ellipsis): keeps its beginning and its
+/// end.
 pub(crate) fn shorten(text: &str, columns_max: usize) -> String {
     let looked_at: String = text.chars().take(LOOKED_AT_MAX).collect();
     let whole = looked_at.len() == text.len();
@@ -44,7 +45,7 @@ pub(crate) fn shorten(text: &str, columns_max: usize) -> String {
     begin + ELLIPSIS + &end.chars().rev().collect::<String>()
 }
 
-/// As many characters as there is room for.
+/// As many characters as fit.
 fn take(chars: impl Iterator<Item = char>, columns_max: usize) -> String {
     let mut left = columns_max;
     let mut taken = String::new();
@@ -59,12 +60,13 @@ fn take(chars: impl Iterator<Item = char>, columns_max: usize) -> String {
     taken
 }
 
-/// A process as it is named after an op: by a number or by whatever name the history gives it.
+/// The text for a process after the name of an op: its number, or its name in the history.
 pub(crate) fn process(process: &Client) -> String {
     format!(", process {}", shorten(&process.to_string(), PROCESS_COLUMNS_MAX))
 }
 
-/// A value as EDN in at most so many columns. Of a long list the ends are shown, its last element before all.
+/// A value as EDN in at most this number of columns. Of a long list, both ends are shown; the last element has
+/// priority.
 pub(crate) fn datum(datum: &Datum, columns_max: usize) -> String {
     let text = written(datum);
     match datum {
@@ -74,9 +76,9 @@ pub(crate) fn datum(datum: &Datum, columns_max: usize) -> String {
     }
 }
 
-/// A list that does not fit: some of its last elements, and some of its first.
+/// A list that does not fit: some of its first elements, and some of its last.
 fn list(items: &[Datum], [open, close]: [char; 2], columns_max: usize) -> String {
-    // The brackets and the ellipsis; each element brings a space.
+    // The brackets and the ellipsis take columns, and each element a space.
     let room = columns_max.saturating_sub(2 + ELLIPSIS.len());
     let (mut head, mut tail, mut used) = (Vec::new(), Vec::new(), 0);
     while head.len() + tail.len() < items.len() {
@@ -96,15 +98,15 @@ fn list(items: &[Datum], [open, close]: [char; 2], columns_max: usize) -> String
     format!("{open}{}{close}", head.join(" "))
 }
 
-/// The beginning of a value as EDN: enough of it to see that it is long.
+/// The beginning of a value as EDN, which is long enough to show that it is long.
 fn written(datum: &Datum) -> String {
     let mut out = Bounded { text: String::new(), left: LOOKED_AT_MAX + 1 };
-    // The only error is that there is no more room.
+    // The only error is that the limit was reached.
     let _ = write!(out, "{datum}");
     out.text
 }
 
-/// Takes so many characters and then no more, so that large values cost no more than they show.
+/// Accepts a limited number of characters, so that large values cost no more time than the part that is shown.
 struct Bounded {
     text: String,
     left: usize,

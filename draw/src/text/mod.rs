@@ -1,6 +1,5 @@
-//! Every text of a history passes through this module into a picture or a page: without hidden characters, without
-//! characters that reorder the text around them ([`history_core::visible`]), limited in length, and without markup or
-//! script.
+//! Converts every text from a history for a picture or a page: without hidden characters, without characters that
+//! reorder the text around them ([`history_core::visible`]), limited in length, and without markup or script.
 
 use history_core::cast::Cast as _;
 
@@ -13,8 +12,8 @@ pub use numbers::{count, duration, grouped, percent};
 pub(crate) use shown::shorten_chars;
 pub use shown::{clipped, shown};
 
-/// Appends a text as XML or HTML, in an element or an attribute between double quotes. Hidden characters are escaped
-/// before, by the functions that shorten.
+/// Appends a text as XML or HTML, for an element or an attribute in double quotes. The functions that shorten texts
+/// escape hidden characters before this.
 pub(crate) fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -27,8 +26,8 @@ pub(crate) fn escape(out: &mut String, text: &str) {
     }
 }
 
-/// Appends a text as a string of JSON that can be inside of a script element: no `<` could close it or open a
-/// comment.
+/// Appends a text as a JSON string that is safe within a script element: it contains no `<`, which could close the
+/// element or open a comment.
 pub(crate) fn push_json(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Numbers for people.
+//! Formats numbers for people.
 
 /// A number with a comma between thousands.
 pub fn grouped(number: u64) -> String {
@@ -35,7 +35,7 @@ pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "0%".into();
     }
-    // In hundredths of a percent, rounded.
+    // The share in hundredths of a percent, rounded.
     let share = (u128::from(part) * 20_000 + u128::from(whole)) / (2 * u128::from(whole));
     match (share / 100, share % 100) {
         _ if part > 0 && share == 0 => "<0.01%".into(),

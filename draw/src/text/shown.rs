@@ -1,5 +1,5 @@
-//! Text from histories, made safe to show: nothing invisible, nothing that reverses the following text, and limited in
-//! length.
+//! Text from histories, made safe to show: without hidden characters and characters that reverse the text after them,
+//! and limited in length.
 
 use super::grouped;
 use history_core::cast::Cast as _;
@@ -15,7 +15,7 @@ pub fn shown(text: &str, chars_max: usize) -> String {
     for (at, c) in text.chars().enumerate() {
         if at == chars_max {
             let left = text.chars().count() - chars_max;
-            // A few more are shorter than saying that they are there.
+            // Up to this number, the characters are shorter than a note that they were omitted.
             if left > 24 {
                 _ = write!(out, "\u{2026} ({} more characters)", grouped(left.to_u64()));
                 return out;
@@ -47,8 +47,8 @@ fn push(out: &mut String, c: char) {
     }
 }
 
-/// The text in at most so many characters, with visible escapes in place of those that are unfit. Of a longer one the
-/// beginning and the end are kept.
+/// The text in at most this number of characters, with escapes for hidden characters. Of a longer text, the beginning
+/// and the end are kept.
 pub(crate) fn shorten_chars(text: &str, chars_max: usize) -> String {
     let is_long = text.chars().nth(chars_max).is_some();
     let mut out = String::with_capacity(text.len().min(4 * chars_max));

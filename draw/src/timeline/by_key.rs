@@ -1,18 +1,18 @@
-//! Timelines of several keys as one, with the rows of each key together: shows the activity on other keys when one
-//! failed.
+//! Combines the timelines of several keys into one, with the rows of each key together. It shows the activity on other
+//! keys when an operation on one key failed.
 
 use super::{BARS_MAX, Bar, BarStatus, Scale, Timeline};
 use history_core::cast::Cast as _;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Rows, at most. A key has as many as it has operations at one time.
+/// The maximum number of rows. A key has as many rows as it has concurrent operations.
 const ROWS_MAX: usize = 1000;
 
-/// Puts the timelines of keys below each other: a lane for each key, with as many rows as operations overlap. `None` if
-/// fewer than two are of keys.
+/// Combines the timelines of keys: a lane for each key, with as many rows as it has concurrent operations. `None` if
+/// fewer than two timelines have a key.
 ///
-/// Positions take the place of times if one of the timelines has none. Orders are left out, as each is of one key.
+/// If one of the timelines has no times, positions replace them. Orders are omitted, because each is of a single key.
 pub(crate) fn by_key(timelines: &[&Timeline]) -> Option<Timeline> {
     let of_keys: Vec<(&str, &Timeline)> =
         timelines.iter().filter_map(|timeline| Some((timeline.key.as_deref()?, *timeline))).collect();
@@ -49,9 +49,9 @@ pub(crate) fn by_key(timelines: &[&Timeline]) -> Option<Timeline> {
     Some(all)
 }
 
-/// A bar of another timeline, which says whose it is.
+/// A bar of another timeline, with the name of its process.
 fn moved(bar: &Bar, timeline: &Timeline, scale: Scale) -> Bar {
-    // Plugins may name a row that does not exist. The key's own page says so.
+    // A plugin may refer to a row that does not exist. The page of the key reports this error.
     let whose = timeline.rows.get(bar.row.to_usize()).map_or("unknown process", String::as_str);
     let detail = if bar.detail.is_empty() { whose.to_owned() } else { format!("{whose}; {}", bar.detail) };
     let (start, end) = match (scale, timeline.scale) {
@@ -64,10 +64,10 @@ fn moved(bar: &Bar, timeline: &Timeline, scale: Scale) -> Bar {
     Bar { start, end, detail, ..bar.clone() }
 }
 
-/// Gives each bar the first row from `first` on that is free for it, and says how many rows that takes.
+/// Assigns each bar the first free row from `first` on. Returns the number of rows used.
 fn pack(bars: &mut [Bar], first: u32) -> usize {
     bars.sort_by_key(|bar| (bar.start, bar.index));
-    // Rows in use, by when they become free; and rows that are free.
+    // The rows in use, by the time at which they become free, and the free rows.
     let mut taken: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
     let mut free: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
     let mut rows = 0;

@@ -8,22 +8,22 @@ use history_core::cast::Cast as _;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// A position is cut in so many, so that steps at one position stand side by side.
+/// The number of parts of a position, so that several steps at one position are drawn side by side.
 const PARTS: i128 = 1000;
 
-/// Numbers up to this are exact in a browser.
+/// Numbers up to this one are exact in a browser.
 const EXACT_MAX: i128 = 1 << 52;
 
-/// Characters of a bar's label, at most. Of longer ones nothing could be seen.
+/// The maximum number of characters of a bar's label. More would not be visible.
 const LABEL_CHARS_MAX: usize = 120;
 
-/// Characters of a row's name, at most.
+/// The maximum number of characters of a row's name.
 const ROW_CHARS_MAX: usize = 40;
 
-/// What a page shows of a timeline, and how much of each text.
+/// The part of a timeline that a page shows, and the maximum length of its texts.
 pub(super) struct Shown<'a> {
     timeline: &'a Timeline,
-    /// Characters of a text, at most.
+    /// The maximum number of characters of a text.
     pub(super) chars_max: usize,
     /// The orders shown.
     pub(super) orders: &'a [Order],
@@ -33,12 +33,12 @@ pub(super) struct Shown<'a> {
     sorted: Vec<u32>,
     /// The place of each bar in `sorted`.
     place: Vec<u32>,
-    /// For each order the instants of its steps, and how many could not keep their order.
+    /// For each order, the instants of its steps, and the number of steps that do not fit their order.
     instants: Vec<(Vec<i128>, usize)>,
 }
 
 impl<'a> Shown<'a> {
-    /// Prepares a timeline that was verified.
+    /// Prepares a verified timeline.
     pub(super) fn new(timeline: &'a Timeline, orders_max: usize, chars_max: usize) -> Shown<'a> {
         let bars = &timeline.bars;
         let mut sorted: Vec<u32> = (0..bars.len().to_u32()).collect();
@@ -63,7 +63,7 @@ impl<'a> Shown<'a> {
         shown
     }
 
-    /// Steps that no instant was found for, of all orders shown.
+    /// The number of steps without an instant, in all orders shown.
     pub(super) fn late(&self) -> usize {
         self.instants.iter().map(|(_, late)| late).sum()
     }
@@ -80,7 +80,7 @@ impl<'a> Shown<'a> {
         (placed.at, placed.late.len())
     }
 
-    /// Where the page starts to count, if not at zero.
+    /// The number at which the page starts to count, if it is not zero.
     fn origin(&self) -> String {
         match self.timeline.scale {
             Scale::Nanoseconds => time(self.extent.0),
@@ -95,10 +95,10 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// The data as JSON, or `None` if it takes more bytes.
+    /// The data as JSON; `None` if it takes more bytes than `bytes_max`.
     pub(super) fn json(&self, bytes_max: usize) -> Option<String> {
         let parts = self.parts();
-        // Where a browser could not distinguish the numbers, it counts from the first one.
+        // If a browser could not represent the numbers exactly, they are relative to the first one.
         let (from, until) = (self.extent.0 * parts, self.extent.1 * parts);
         let is_exact = from.abs() < EXACT_MAX && until.abs() < EXACT_MAX;
         let base = if is_exact { 0 } else { from };
@@ -179,7 +179,7 @@ fn delta(before: &mut i128, number: i128) -> i128 {
     number - std::mem::replace(before, number)
 }
 
-/// As `model.js` knows it.
+/// The number of a status in `model.js`.
 fn status(status: BarStatus) -> i128 {
     match status {
         BarStatus::Placed => 0,
@@ -192,7 +192,7 @@ fn status(status: BarStatus) -> i128 {
     }
 }
 
-/// Each text once, in the order of their first use.
+/// The distinct texts, in the order of their first use.
 #[derive(Default)]
 struct Texts<'a> {
     ids: HashMap<(&'a str, usize), usize>,
@@ -206,7 +206,7 @@ impl<'a> Texts<'a> {
         let next = self.shortened.len();
         let id = *self.ids.entry((text, chars_max)).or_insert(next);
         if id == next {
-            // Once there is no room any more, texts only take time: `spend` gives the page up.
+            // After the limit is exceeded, further texts are not stored: `spend` then rejects the page.
             let short = if self.bytes > self.bytes_max { String::new() } else { shorten_chars(text, chars_max) };
             self.bytes += short.len() + 3;
             self.shortened.push(short);
@@ -214,7 +214,7 @@ impl<'a> Texts<'a> {
         id as i128
     }
 
-    /// `None` if the texts and so many other bytes are too many.
+    /// Returns `None` if the texts and this number of other bytes exceed the limit.
     fn spend(&self, bytes: usize) -> Option<()> {
         (self.bytes + bytes <= self.bytes_max).then_some(())
     }
@@ -227,7 +227,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// A time in nanoseconds for the reader, exactly: `"1.5 ms"`.
+/// Formats a time in nanoseconds exactly: `"1.5 ms"`.
 pub(super) fn time(number: i128) -> String {
     let (unit, digits) = match number.unsigned_abs() {
         0..1_000 => ("ns", 0),

@@ -1,8 +1,9 @@
-//! Instants of an order: one in each operation's interval, none before that of the previous step.
+//! Instants of an order: one in each operation's interval, none before the instant of the previous step.
 //!
-//! A step can come no earlier than any operation up to it starts (E), and no later than any from it on ends (L). The
-//! order has instants if and only if E <= L at each step; both are nondecreasing, and so is whatever is chosen between
-//! them step by step. Steps with the same L share the room up to it evenly, so that they stand apart where they can.
+//! A step can be no earlier than the start of any operation up to it (E), and no later than the end of any operation
+//! from it on (L). The order has instants if and only if E <= L at each step. Both E and L are nondecreasing, and so is
+//! every choice between them step by step. Steps with the same L share the time up to L evenly, so that they are apart
+//! if possible.
 
 use super::{Bar, Step};
 use history_core::cast::Cast as _;
@@ -61,20 +62,20 @@ pub fn instants(bars: &[Bar], order: &[Step]) -> Result<Vec<i64>, NotInTime> {
     let placed = place(&spans);
     match placed.late.first() {
         Some(step) => Err(NotInTime { step: *step }),
-        // Each lies within a bar, whose ends are `i64`.
+        // Each instant is within a bar, whose ends are `i64`.
         None => Ok(placed.at.iter().map(|at| at.to_i64()).collect()),
     }
 }
 
-/// Instants, and the steps that could not keep their order.
+/// Instants, and the steps that do not fit their order.
 pub(super) struct Placed {
     /// One for each step, within its interval. Nondecreasing if `late` is empty.
     pub(super) at: Vec<i128>,
-    /// Positions of steps with E > L. They are put where their interval is nearest to E.
+    /// The positions of steps with E > L. They are placed where their interval is nearest to E.
     pub(super) late: Vec<usize>,
 }
 
-/// Chooses instants for intervals in this order.
+/// Chooses instants for intervals in the given order.
 pub(super) fn place(spans: &[(i128, i128)]) -> Placed {
     let mut latest: Vec<i128> = spans.iter().map(|span| span.1).collect();
     for at in (1..latest.len()).rev() {

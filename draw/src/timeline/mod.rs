@@ -23,7 +23,7 @@ use history_core::cast::Cast as _;
 pub use history_core::figure::{BARS_MAX, Bar, BarStatus, ORDERS_MAX, Order, Scale, Step, Timeline};
 use std::fmt;
 
-/// Characters of a text, at most. Of a longer one the beginning and the end are shown.
+/// The maximum number of characters of a text. Of a longer one, the beginning and the end are shown.
 const CHARS_MAX: usize = 2000;
 
 /// How large a page may be.
@@ -34,7 +34,7 @@ pub struct PageOptions {
 }
 
 impl Default for PageOptions {
-    /// 32 MiB. A page of 100,000 bars and as many steps, with short texts, takes 3 to 5 MB.
+    /// 32 MiB. A page of 100,000 bars and as many steps with short texts takes 3 to 5 MB.
     fn default() -> PageOptions {
         PageOptions { bytes_max: 32 << 20 }
     }
@@ -130,7 +130,7 @@ impl std::error::Error for TimelineError {}
 /// ```
 pub fn html(timeline: &Timeline, options: &PageOptions) -> Result<String, TimelineError> {
     verify(timeline)?;
-    // What a reader misses least goes first: the other orders, then the ends of long texts.
+    // The least important parts are omitted first: the other orders, then the ends of long texts.
     for (orders_max, chars_max) in
         [(ORDERS_MAX, CHARS_MAX), (ORDERS_MAX / 2, CHARS_MAX), (1, CHARS_MAX), (1, 200), (1, 40)]
     {
@@ -142,7 +142,7 @@ pub fn html(timeline: &Timeline, options: &PageOptions) -> Result<String, Timeli
     Err(TimelineError::Bytes { bytes_max: options.bytes_max })
 }
 
-/// Whether all positions point at something, and no limit is passed.
+/// Verifies that all positions exist, and that no limit is exceeded.
 fn verify(timeline: &Timeline) -> Result<(), TimelineError> {
     let bars = &timeline.bars;
     if bars.len() > BARS_MAX {
@@ -156,7 +156,7 @@ fn verify(timeline: &Timeline) -> Result<(), TimelineError> {
             return Err(TimelineError::Bar { at });
         }
     }
-    // The last order that placed a bar, from 1 on.
+    // For each bar, the last order that placed it, counted from 1.
     let mut placed_by = vec![0; bars.len()];
     for (at, order) in timeline.orders.iter().enumerate() {
         let steps = order.steps.iter().map(|step| step.bar);

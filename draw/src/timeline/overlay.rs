@@ -1,10 +1,10 @@
-//! Faults and annotations in a timeline: rows above those of the processes.
+//! Adds faults and annotations to a timeline: rows above those of the processes.
 
 use super::{BARS_MAX, Bar, BarStatus, Scale, Timeline};
 use crate::bands::Band;
 use history_core::cast::Cast as _;
 
-/// Rows that are added, at most.
+/// The maximum number of added rows.
 const ROWS_MAX: usize = 40;
 
 /// Adds a row for the faults, and one for each lane of annotations, above the rows of a timeline: more where some
@@ -39,19 +39,19 @@ pub fn lay_over(timeline: &mut Timeline, bands: &[Band]) {
     for bar in &mut timeline.bars {
         bar.row += added;
     }
-    // Orders name bars by their positions, so what is added comes behind.
+    // Orders refer to bars by position, so new bars are appended.
     timeline.bars.extend(bars);
     timeline.rows.splice(0..0, rows.into_iter().map(|row| row.lane.unwrap_or_else(|| "faults".to_owned())));
 }
 
-/// A row of a lane, and until when it is taken.
+/// A row of a lane, and the position up to which it is in use.
 struct Row {
     lane: Option<String>,
     taken: Option<i64>,
 }
 
 impl Row {
-    /// The first row of a lane that is free for a bar, or a new one.
+    /// Returns the first row of a lane that is free for a bar, or adds a row.
     fn for_bar(rows: &mut Vec<Row>, lane: Option<&str>, from: i64, until: Option<i64>) -> Option<usize> {
         let is_free = |row: &Row| row.lane.as_deref() == lane && row.taken.is_some_and(|taken| taken < from);
         let at = rows.iter().position(is_free).unwrap_or(rows.len());
@@ -66,7 +66,7 @@ impl Row {
     }
 }
 
-/// From when to when a band is, in a timeline's numbers.
+/// The beginning and the end of a band, in the numbers of a timeline.
 fn span(band: &Band, scale: Scale) -> Option<(i64, Option<i64>, &Band)> {
     match scale {
         Scale::Nanoseconds => Some((band.from_ns?, band.until_ns, band)),

@@ -1,4 +1,4 @@
-//! The page: a template, and its essential content as plain HTML for readers without script.
+//! Writes the page: a template, and the essential content as plain HTML for readers without script.
 
 use super::data::{Shown, time};
 use super::{Bar, BarStatus, CHARS_MAX, Order, Scale, Timeline};
@@ -16,21 +16,21 @@ const SCRIPT: [&str; 5] = [
     include_str!("page.js"),
 ];
 
-/// Steps of an order in its table: the last ones.
+/// The number of steps in the table of an order: the last ones.
 const TABLE_STEPS: usize = 12;
 
-/// Operations that could not be placed, in the list of them.
+/// The maximum number of operations in the list of those that could not be placed.
 const REFUSED_MAX: usize = 8;
 
-/// Characters of a value in a table, at most.
+/// The maximum number of characters of a value in a table.
 const CELL_CHARS_MAX: usize = 160;
 
-/// Writes the page, or nothing if it takes more bytes.
+/// Writes the page; `None` if it takes more bytes than `bytes_max`.
 pub(super) fn write(timeline: &Timeline, shown: &Shown<'_>, bytes_max: usize) -> Option<String> {
     let data = shown.json(bytes_max)?;
     let mut page = String::with_capacity(PAGE.len() + CSS.len() + data.len() + (64 << 10));
     let mut rest = PAGE;
-    // Only the template is searched for places, never what was put in: texts may hold anything.
+    // Only the template is searched for placeholders, not the inserted text, which may contain anything.
     while let Some((before, after)) = rest.split_once("{{") {
         page.push_str(before);
         let (name, after) = after.split_once("}}")?;
@@ -70,7 +70,7 @@ fn notes(timeline: &Timeline, shown: &Shown<'_>) -> Markup {
     html! { @for note in notes { p.note { (note) } } }
 }
 
-/// What is essential, without script: the operations that could not be placed, and how each order ends.
+/// The essential content without script: the operations that could not be placed, and the end of each order.
 fn facts(timeline: &Timeline, shown: &Shown<'_>) -> Markup {
     let refused: Vec<&Bar> = timeline.bars.iter().filter(|bar| bar.status == BarStatus::Refused).collect();
     html! {
@@ -87,7 +87,7 @@ fn facts(timeline: &Timeline, shown: &Shown<'_>) -> Markup {
     }
 }
 
-/// An operation in a line: label, row, index, times, and what else there is.
+/// A line on an operation: label, row, index, times, and details.
 fn operation(timeline: &Timeline, bar: &Bar) -> Markup {
     html! {
         b { (cell(&bar.label)) } ", " (cell(&timeline.rows[bar.row.to_usize()])) ", index " (bar.index)
@@ -101,7 +101,7 @@ fn operation(timeline: &Timeline, bar: &Bar) -> Markup {
     }
 }
 
-/// The last steps of an order as a table. Of several orders all but the first are folded.
+/// The last steps of an order as a table. If there are several orders, all but the first are collapsed.
 fn last_steps(timeline: &Timeline, order: &Order, at: usize, count: usize, refused: Option<&Bar>) -> Markup {
     let first = order.steps.len().saturating_sub(TABLE_STEPS);
     let steps = &order.steps[first..];

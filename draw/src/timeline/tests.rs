@@ -1,4 +1,4 @@
-//! Timelines: data in, page out, and back.
+//! Tests of timelines: data is written as a page, and read back.
 
 mod pages;
 mod places;
@@ -6,7 +6,7 @@ mod places;
 use super::*;
 use proptest::prelude::*;
 
-/// A bar of these numbers, with nothing to say.
+/// A bar with these numbers, and no texts.
 fn bar(start: i64, end: Option<i64>) -> Bar {
     Bar {
         row: 0,
@@ -24,7 +24,7 @@ fn step(bar: u32, state: &str) -> Step {
     Step { bar, state: state.into() }
 }
 
-/// A register with two processes: a write, a read that sees it, a crashed write, and a read that fits nowhere.
+/// A register with two processes: a write, a read that sees it, a crashed write, and a read that cannot be placed.
 fn register() -> Timeline {
     let bar = |row, index, completed: Option<u64>, label: &str, status| Bar {
         row,

@@ -1,4 +1,4 @@
-//! The files that come with a report, and those that its figures become.
+//! The files of a report, and the files drawn from its figures.
 
 use check_elle::list_append::ListAppend;
 use check_elle::rw_register::RwRegister;
@@ -14,7 +14,7 @@ fn check(checker: &dyn Checker, text: &str) -> Report {
     history_core::check(run, &mut Reader::new(text.as_bytes()), &budget).unwrap()
 }
 
-/// A report with its figures as files.
+/// A report with its figures drawn as files.
 fn drawn(checker: &dyn Checker, text: &str, limits: &Limits) -> Report {
     let mut report = check(checker, text);
     let drawn = histcheck_draw::draw_all(&mut report, limits, &Performance::default()).into_iter();
@@ -32,7 +32,7 @@ fn content<'r>(report: &'r Report, path: &str) -> &'r str {
     std::str::from_utf8(&artifact.content).unwrap()
 }
 
-/// All that is written in a picture, with a blank between.
+/// All texts in a picture, separated by spaces.
 fn words(svg: &str) -> String {
     let document = Document::parse(svg).unwrap();
     assert!(document.root_element().has_tag_name("svg"));
@@ -40,7 +40,7 @@ fn words(svg: &str) -> String {
     texts.flat_map(|text| text.descendants()).filter_map(|node| node.text()).collect::<Vec<_>>().join(" ")
 }
 
-/// Two reads of :x/y that do not agree, and two transactions that saw each other's writes.
+/// Two reads of :x/y that disagree, and two transactions that saw each other's writes.
 const BOTH: &str = "
     {:type :ok, :process 0, :value [[:append :x/y 1]]}
     {:type :ok, :process 0, :value [[:append :x/y 2]]}

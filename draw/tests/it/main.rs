@@ -1,4 +1,4 @@
-//! Pictures of what checkers report.
+//! Tests of pictures of checkers' reports.
 
 mod figures;
 mod over_time;

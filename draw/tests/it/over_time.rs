@@ -1,4 +1,4 @@
-//! Plots over time: what they show of a history, and that their size does not follow it.
+//! Plots over time: their content, and that their size does not grow with the history.
 
 use histcheck_draw::bands::{Annotation, Annotations};
 use histcheck_draw::plot::{Performance, plots};
@@ -29,7 +29,7 @@ fn number(node: &Node<'_, '_>, name: &str) -> i64 {
     node.attribute(name).unwrap().parse().unwrap()
 }
 
-/// Reads of 2 ms each millisecond, a write that fails and one whose outcome is unknown, and a fault in the middle.
+/// Reads of 2 ms every millisecond, a write that fails, one whose outcome is unknown, and a fault in the middle.
 fn run() -> String {
     let mut text = String::new();
     for at in 0..100 {
@@ -79,7 +79,7 @@ fn each_function_has_a_panel_and_each_outcome_its_marks() {
         paths.map(|path| path.matches('M').count()).sum::<usize>()
     };
     assert_eq!([marks("o0"), marks("o1"), marks("o2")], [100, 1, 1], "a mark an operation");
-    // The axis of the reads ends at the powers of ten around 2 ms.
+    // The axis of the reads is from the power of ten below 2 ms to the one above.
     assert_eq!(texts(&raw, "y")[..2], ["1 ms", "10 ms"]);
     assert_eq!(texts(&raw, "x")[..2], ["0 ns", "20 ms"]);
 }
@@ -92,7 +92,7 @@ fn a_fault_is_a_band_in_each_panel_named_once() {
         assert_eq!(bands.len(), 2, "{}", drawing.path);
         let rect = bands[0].children().find(|node| node.has_tag_name("rect")).unwrap();
         let number = |name: &str| rect.attribute(name).unwrap().parse::<i64>().unwrap();
-        // From 40 to 60 of 101 ms, between 84 and 942.
+        // The interval from 40 to 60 of 101 ms is drawn between 84 and 942.
         assert_eq!((number("x"), number("width")), (84 + 40 * 858 / 101, 84 + 60 * 858 / 101 - (84 + 40 * 858 / 101)));
         let named = bands.iter().flat_map(Node::children).filter(|node| node.has_tag_name("text"));
         assert_eq!(named.filter_map(|name| name.text()).collect::<Vec<_>>(), ["partition n1"]);
@@ -161,7 +161,7 @@ fn a_legend_that_has_no_room_beside_the_title_is_below_it() {
     assert_eq!(heights[1] - heights[0], 36, "two rows");
 }
 
-/// The notes of a chart of latencies.
+/// The notes below a plot of latencies.
 fn notes(nemesis: &str) -> Vec<String> {
     let ops = "{:process 0, :type :invoke, :f :read, :time 1000} {:process 0, :type :ok, :f :read, :time 51000}";
     let drawings = drawn(&format!("{nemesis} {ops}"));
@@ -186,7 +186,7 @@ fn what_a_chart_omits_or_guesses_stands_below_it() {
     assert_eq!(run.notes(), ["2 of 4 annotations are outside of the run's times and not drawn."]);
 }
 
-/// The titles of the faults in a panel of a run of 51 microseconds with so many of them.
+/// The titles of the faults in a panel. The run takes 51 microseconds, and has `count` faults.
 fn titles_of_faults(count: u64, time: impl Fn(u64) -> u64) -> Vec<String> {
     let mut text = String::new();
     for at in 0..count {
@@ -203,7 +203,7 @@ fn titles_of_faults(count: u64, time: impl Fn(u64) -> u64) -> Vec<String> {
 fn faults_at_one_place_are_one_band_that_counts_them() {
     let one_band = ["700 faults: shrink-0, shrink-1, shrink-2, shrink-3, shrink-4 and 695 more"];
     assert_eq!(titles_of_faults(700, |at| 1000 + at % 2), one_band);
-    // All over the run, each but a pixel away from the next one.
+    // Faults over the whole run, each one pixel from the next.
     let bands = titles_of_faults(700, |at| 1000 + 70 * at);
     let counted: u64 = bands.iter().map(|title| title.split(' ').next().unwrap().parse::<u64>().unwrap()).sum();
     assert!(counted == 700 && (50..150).contains(&bands.len()), "{counted} in {} bands", bands.len());

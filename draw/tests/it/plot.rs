@@ -1,4 +1,4 @@
-//! Pictures from outside: whatever they show, they are XML that shows it.
+//! Pictures tested from outside: they are valid XML with the expected content.
 
 use check_elle::list_append::ListAppend;
 use histcheck_draw::graph::{self, PlotOptions, STEPS_MAX, TXNS_MAX, TooLarge};
@@ -21,7 +21,7 @@ fn step(from: usize, to: usize, relation: &'static str) -> Step {
     Step::new(from, to, relation, "")
 }
 
-/// Roomy enough for every picture of these tests.
+/// Limits that are large enough for every picture of these tests.
 fn large() -> PlotOptions {
     PlotOptions { max_plot_bytes: 1 << 24, ..PlotOptions::default() }
 }
@@ -36,7 +36,7 @@ fn of_class<'a>(document: &'a Document<'_>, class: &str) -> Vec<Node<'a, 'a>> {
     document.descendants().filter(has).collect()
 }
 
-/// A read-write dependency each way: the textbook's write skew.
+/// A read-write dependency in each direction: a write skew.
 fn write_skew() -> String {
     let history = History::parse(
         "{:type :ok, :process 0, :value [[:append :x 1] [:r :y []]]}
@@ -51,7 +51,7 @@ fn write_skew() -> String {
     graph::svg(&witness.ops, &witness.steps, &options).unwrap()
 }
 
-/// Registers, a failed write, a wrapped transaction, and all relations between two of them.
+/// Registers, a failed write, a wrapped transaction, and two transactions with all relations between them.
 fn component() -> String {
     let long: Vec<Datum> = (0..14).map(|key| mop("r", key, 1000 + key)).collect();
     let ops = [
@@ -75,7 +75,7 @@ fn component() -> String {
 
 #[test]
 fn pictures_stay_as_they_are() {
-    // Colours may change; what is drawn, and where, should not by accident.
+    // Colours may change, but content and positions should not change by accident.
     let plain = |svg: &str| svg.lines().filter(|line| !line.starts_with("<style>")).collect::<Vec<_>>().join("\n");
     insta::assert_snapshot!("write_skew", plain(&write_skew()));
     insta::assert_snapshot!("component", plain(&component()));
@@ -137,7 +137,7 @@ fn nothing_at_all_is_a_picture_too() {
     Document::parse(&svg).unwrap();
 }
 
-/// Texts that break XML, or what is around them, if they get there as they are.
+/// Texts that break XML or its context if they are not escaped.
 fn hostile() -> impl Strategy<Value = String> {
     const KNOWN: &[&str] =
         &["<", "&", "\"", "]]>", "<!--", "</text>", "\0", "\u{1b}", "\u{fffe}", "\u{202e}", "\u{2028}", "\n", "漢字"];
@@ -200,7 +200,7 @@ proptest! {
         let number = |node: Node<'_, '_>, name: &str| node.attribute(name).map_or(0, parse);
         let (width, height) = (number(root, "width"), number(root, "height"));
         for node in document.descendants().filter(|node| node.has_tag_name("rect") || node.has_tag_name("text")) {
-            // Groups move what is in them.
+            // Groups shift their content.
             let (mut x, mut y) = (number(node, "x"), number(node, "y"));
             for shift in node.ancestors().filter_map(|node| node.attribute("transform")) {
                 let inner = shift.strip_prefix("translate(").and_then(|rest| rest.strip_suffix(')')).unwrap();
@@ -224,7 +224,7 @@ proptest! {
         let reads: Vec<KeyRead> = (0..).zip(lists).map(read).collect();
         let page = reads::html(&key, &reads, &PlotOptions { title, ..large() });
         prop_assert!(!page.contains(|c| c != '\n' && is_hidden(c)), "{:?}", page);
-        // But for what HTML leaves open, the page is XML too.
+        // Except for tags that HTML permits to be open, the page is also XML.
         let xml = page.replace("<!DOCTYPE html>", "").replace("<br>", "<br/>");
         let xml = ["utf-8\"", "initial-scale=1\""].iter().fold(xml, |xml, end| xml.replace(&format!("{end}>"), &format!("{end}/>")));
         let document = Document::parse(&xml).map_err(|error| TestCaseError::fail(format!("{error}: {page}")))?;

@@ -1,4 +1,4 @@
-//! Pages: what is in them, and that nothing gets out of its place.
+//! Tests of the content of pages, and that no text breaks out of its place.
 
 use super::*;
 use history_core::cast::Cast as _;
@@ -14,11 +14,11 @@ fn data(page: &str) -> &str {
     rest.split_once("</script>").unwrap().0
 }
 
-/// What is between the header and the data.
+/// The part between the header and the data.
 fn body(page: &str) -> String {
     let (_, rest) = page.split_once("<section class=\"facts\">").unwrap();
     let (body, _) = rest.split_once("</section>").unwrap();
-    // A line for each row and item.
+    // Writes each row and item on a line of its own.
     ["<h2>", "<ul", "<li>", "</ul>", "<details", "<summary>", "<div", "<tbody>", "<tr", "</tbody>", "</details>"]
         .iter()
         .fold(body.to_owned(), |body, tag| body.replace(tag, &format!("\n{tag}")))
@@ -196,7 +196,7 @@ fn a_page_that_is_too_large_loses_other_orders_first_and_then_the_ends_of_texts(
     }
 }
 
-/// Adds up differences.
+/// Converts differences to sums.
 fn summed(value: &Value) -> Vec<i64> {
     let mut sum = 0;
     let numbers = value.as_array().unwrap().iter().map(|number| number.as_i64().unwrap());
@@ -236,7 +236,7 @@ proptest! {
     #[test]
     fn a_page_holds_each_bar_and_step_exactly(timeline in timeline()) {
         let page = page(&timeline);
-        // A second map of texts has another seed.
+        // A second hash map has another seed.
         prop_assert_eq!(&page, &self::page(&timeline));
         let data: Value = serde_json::from_str(data(&page)).unwrap();
         let parts = data["parts"].as_i64().unwrap();

@@ -1,16 +1,17 @@
-//! Where things stand: instants of an order, and the window around a failure.
+//! Tests of positions: instants of an order, and the window around a failure.
 
 use super::*;
 use history_core::cast::Cast as _;
 use history_core::figure::{Window, window};
 use std::collections::BTreeSet;
 
-/// Whether an order has instants, by definition: no operation ended before one that is ordered before it began.
+/// Whether an order has instants, by the definition: no operation ended before the beginning of one that precedes it in
+/// the order.
 fn follows_time(spans: &[(i64, i64)]) -> bool {
     (0..spans.len()).all(|after| (0..after).all(|before| spans[after].1 >= spans[before].0))
 }
 
-/// Checks what `instants` says of intervals in this order, and gives the instants.
+/// Verifies the result of `instants` for intervals in this order, and returns the instants.
 fn verify_instants(spans: &[(i64, i64)]) -> Result<Vec<i64>, NotInTime> {
     let bars: Vec<Bar> = spans.iter().map(|(start, end)| bar(*start, Some(*end))).collect();
     let steps: Vec<Step> = (0..spans.len().to_u32()).map(|bar| step(bar, "")).collect();
@@ -81,7 +82,7 @@ fn an_order_against_time_names_its_first_step() {
     );
 }
 
-/// Operations as spans, each crashed one in ten.
+/// Operations as spans; one in ten crashed.
 fn history() -> impl Strategy<Value = Vec<(i64, Option<i64>)>> {
     let op =
         (0..400_i64, 0..60_i64, 0..10).prop_map(|(start, long, crash)| (start, (crash > 0).then_some(start + long)));
@@ -137,7 +138,7 @@ proptest! {
         let left_out = &order[..cut.skipped.to_usize()];
         let earlier: Vec<u32> = left_out.iter().filter_map(|op| chosen.bar(*op)).collect();
         prop_assert_eq!(cut.earlier, earlier);
-        // One more step would name an operation that is not shown.
+        // The next step would refer to an operation that is not shown.
         prop_assert!(left_out.last().is_none_or(|op| chosen.bar(*op).is_none()));
     }
 }
