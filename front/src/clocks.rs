@@ -1,15 +1,15 @@
-//! The meaning of a verdict if a clock error left the order of a client's operations open: see
+//! Adjusts a verdict if a clock error left the order of a client's operations open: see
 //! [`Reader::dropped_client_orders`].
 //!
-//! Ops without these orders may show fewer violations than exist. So their violations are certain, and what holds for
-//! them is checked again with the recorded times, which have more orders than are certain
-//! ([`Reader::begin_as_recorded`]). A result that both agree on is certain; otherwise the verdict is unknown.
+//! Ops without these orders may show fewer violations than exist. Their violations are therefore certain. Positive
+//! results are checked again with the recorded times, which have more orders than are certain
+//! ([`Reader::begin_as_recorded`]). A result on which both agree is certain; otherwise the verdict is unknown.
 
 use history_core::{About, HistoryError, NextStep, Reader, Report, Verdict};
 
 const NEXT: &str = "Use a smaller --clock-error, or record with clocks that differ less.";
 
-/// Removes from a report what is not certain, if orders were dropped. `check` checks the history of the reader again.
+/// Removes uncertain results from a report, if orders were dropped. `check` checks the history of the reader again.
 pub(crate) fn settle(
     report: &mut Report,
     about: &About,
@@ -20,7 +20,7 @@ pub(crate) fn settle(
     if dropped == 0 {
         return;
     }
-    // Recorded times that leave an order open, and whatever else ends it, confirm nothing.
+    // Recorded times with an undecided order, or with another error, confirm nothing.
     let recorded = match reader.begin_as_recorded() {
         Ok(true) if may_be_confirmed(report) => check(reader).ok(),
         _ => None,
@@ -49,7 +49,7 @@ fn doubt_unconfirmed(report: &mut Report, recorded: Option<&Report>, about: &Abo
         }
         let (operations, it) = if dropped == 1 { ("operation", "it") } else { ("operations", "them") };
         report.verdict = Verdict::Unknown;
-        // What holds is not certain, of the history and of levels.
+        // Positive results, for the history and for levels, are not certain.
         report.notes.clear();
         report.notes.push(format!(
             "No verdict: with --clock-error, {dropped} {operations} may overlap the operation before {it} of the same \

@@ -1,8 +1,9 @@
 //! Results in the shape of Jepsen's checkers: a map of EDN with `:valid?`, `:anomaly-types`, `:anomalies`, `:not` and
 //! `:also-not`.
 //!
-//! For several checkers it is the map of `jepsen.checker/compose`, for keys that of `jepsen.independent/checker`. A
-//! history that cannot be checked is `{:valid? :unknown, :error ...}`, as with `jepsen.checker/check-safe`.
+//! For several checkers, the result is the map of `jepsen.checker/compose`; for keys, that of
+//! `jepsen.independent/checker`. A history that cannot be checked is `{:valid? :unknown, :error ...}`, as with
+//! `jepsen.checker/check-safe`.
 
 use history_core::{Anomaly, Client, Datum, HistoryError, KeyReport, Report, Step, Verdict, Witness, WitnessOp};
 
@@ -79,7 +80,7 @@ fn of_key(key: &KeyReport) -> Datum {
     map(entries)
 }
 
-/// The witnesses; or only how many anomalies there were.
+/// The witnesses of an anomaly, or only their number.
 fn of_anomaly(anomaly: &Anomaly) -> Datum {
     if anomaly.witnesses.is_empty() {
         return Datum::Vector(vec![map(vec![("count", anomaly.count.into())])]);
@@ -93,7 +94,7 @@ fn of_witness(kind: &str, witness: &Witness) -> Datum {
     if witness.steps.is_empty() {
         entries.push(("ops", Datum::Vector(ops)));
     } else {
-        // As Elle has it, a cycle ends with the op with which it begins.
+        // As in Elle, a cycle ends with the op with which it begins.
         let cycle = ops.iter().chain(ops.first()).cloned().collect();
         entries.push(("cycle", Datum::Vector(cycle)));
         entries.push(("steps", Datum::Vector(witness.steps.iter().map(of_step).collect())));

@@ -1,4 +1,4 @@
-//! How the text of a history is read: its format, which processes are clients, the unit of its times.
+//! How the text of a history is read: its format, the processes that are clients, the unit of its times.
 
 use history_core::{Batch, ClientRule, FirstValue, Format, HistoryError, Lines, Merge, Reader, TimeUnit};
 use std::io::Read;
@@ -27,7 +27,7 @@ impl ReadAs {
     /// The differences from the default, in the form of command line options: ` --format=edn --accept-torn`. If two
     /// values of this type could read the same text as different ops, the results for them differ.
     pub fn changes(&self) -> String {
-        // A new field has its place below.
+        // This pattern fails to compile if a field is added, so that it is not forgotten here.
         let ReadAs { format, clients, time_unit, clock_error, accepts_torn, first_value } = self;
         let mut words = String::new();
         words.extend(format.map(|format| format!(" --format={format}")));

@@ -1,4 +1,4 @@
-//! All checkers there are: those that are built in, each with a feature of this crate, and those of plugins.
+//! All available checkers: built-in ones, each with a feature of this crate, and those of plugins.
 
 #[cfg(feature = "plugins")]
 pub use histcheck_process::{Limits as ProcessLimits, is_command};
@@ -7,14 +7,14 @@ use std::fmt;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-/// The name of this program, in place of the file name of a plugin.
+/// The source of built-in checkers, in place of a plugin's file name.
 const BUILT_IN: &str = "histcheck";
 
 /// The checkers, in the order of lists.
 #[derive(Default)]
 pub struct Registry {
     checkers: Vec<Box<dyn Checker>>,
-    /// For each, the plugin that it is from, if it is from one.
+    /// For each checker, the plugin that it is from, if any.
     plugins: Vec<Option<PathBuf>>,
     /// Plugins that could not be loaded.
     refused: Vec<PathBuf>,
@@ -84,7 +84,7 @@ impl Deref for Registry {
 }
 
 impl From<Vec<Box<dyn Checker>>> for Registry {
-    /// Those that are built in.
+    /// A registry of these built-in checkers.
     fn from(checkers: Vec<Box<dyn Checker>>) -> Registry {
         let plugins = checkers.iter().map(|_| None).collect();
         Registry { checkers, plugins, refused: Vec::new() }
@@ -105,7 +105,7 @@ impl Registry {
         all.extend(check_jepsen::checkers());
         #[cfg(feature = "log")]
         all.extend(check_log::checkers());
-        // Without any feature there is nothing to add.
+        // Without features, no checker is added, and without this call `all` would not need to be mutable.
         all.shrink_to_fit();
         let mut all = Registry::from(all);
         #[cfg(feature = "plugins")]

@@ -19,14 +19,14 @@ pub enum Notation {
     Edn,
 }
 
-/// The beginning of every line about a file.
+/// The first fields of every line about a file.
 #[derive(Serialize)]
 struct Head<'a> {
     schema: u32,
     file: &'a str,
 }
 
-/// Replaces a report if there is none.
+/// The fields that replace a report if there is none.
 #[derive(Serialize)]
 struct Failed<'a> {
     error: Failure<'a>,
@@ -40,17 +40,17 @@ pub struct Failure<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     severity: Option<&'a str>,
     message: &'a str,
-    /// Counted from 1, as columns are.
+    /// The line, counted from 1, as is the column.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<u64>,
-    /// Bytes before the place, in a format that has no lines.
+    /// The number of bytes before the position, in a format without lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     byte: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expected: Option<&'a str>,
-    /// The text around the place.
+    /// The text around the position.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
 }
@@ -112,7 +112,8 @@ pub fn result(notation: Notation, file: &str, outcome: Result<&Report, &HistoryE
 ///
 /// If `tail` cannot be written in this notation.
 pub fn record(notation: Notation, file: &str, tail: &impl Serialize) -> io::Result<String> {
-    // serde could flatten one struct into another, but then EDN would not see that its keys are names of fields.
+    // serde could flatten one struct into another, but the EDN serializer would then not recognize its keys as field
+    // names.
     let head = row(notation, &Head { schema: SCHEMA, file })?;
     let tail = row(notation, tail)?;
     let comma = if notation == Notation::Edn { ", " } else { "," };

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Batches that are still checked when an interrupt comes: those that were read by then.
+/// The maximum number of batches that are still checked after an interrupt: those that were already read.
 const BATCHES_AFTER_INTERRUPT: usize = 8;
 
 /// The note of a report on a history of which nothing was read.
@@ -216,7 +216,7 @@ pub fn left_out(reader: &Reader<'_>) -> Option<String> {
     Some(format!("incomplete op at line {line} at the end of the history: omitted"))
 }
 
-/// A run that is fed batches within a budget.
+/// A run that receives batches within a budget.
 struct Fed<'f> {
     run: Box<dyn Run + 'f>,
     reading: &'f Reading,
@@ -224,11 +224,11 @@ struct Fed<'f> {
     observer: &'f dyn Observer,
     ops: usize,
     spent: Option<Spent>,
-    /// Batches since an interrupt.
+    /// The number of batches since an interrupt.
     late: usize,
-    /// Whether the checker wants no more ops.
+    /// Whether the checker needs no more ops.
     is_settled: bool,
-    /// Whether reading ended before the history did.
+    /// Whether reading was stopped before the end of the history.
     is_left: bool,
 }
 
@@ -241,7 +241,7 @@ impl<'f> Fed<'f> {
         let spent = self.budget.check(0, 0).err();
         self.late += usize::from(spent == Some(Spent::Cancelled));
         if spent.is_some() && (spent != Some(Spent::Cancelled) || self.late > BATCHES_AFTER_INTERRUPT) {
-            // Where the verdict is known, only an error after it is not.
+            // If the verdict is already determined, stopping here only misses later errors in the text.
             self.spent = spent.filter(|_| !self.is_settled);
             return Ok(self.leave());
         }
@@ -266,11 +266,11 @@ impl<'f> Fed<'f> {
         let mut unread = None;
         let mut spent = self.spent;
         match read {
-            // The reader ran into the interrupt, which is not an error of the history.
+            // The interrupt caused the error of the reader, so it is not an error of the history.
             Err(error) if error.kind == ErrorKind::Io && self.reading.was_cut() => {
                 spent = Some(Spent::Cancelled).filter(|_| !self.is_settled);
             }
-            // A violation that the checker knew by then stays one.
+            // A violation that the checker found before the error is still reported.
             Err(error) if self.is_settled => unread = Some(error),
             read => read?,
         }
@@ -312,7 +312,7 @@ pub fn cut_short(run: &dyn Run, checker: &str, spent: Spent, ops: usize) -> Repo
 ///
 /// Those of `what`, and an error instead of a panic.
 pub fn guarded<T>(what: impl FnOnce() -> Result<T, HistoryError>) -> Result<T, HistoryError> {
-    // The panic itself is printed by its hook.
+    // The panic hook prints the panic itself.
     catch_unwind(AssertUnwindSafe(what)).unwrap_or_else(|_| {
         let message = "histcheck panicked here, which is a bug: please report it, with the history if you can";
         Err(HistoryError::new(ErrorKind::Unexpected, message))
@@ -324,7 +324,7 @@ mod tests {
     use super::*;
     use history_core::{Op, OptionSpec};
 
-    /// Stops at the first read, with a verdict.
+    /// A checker that stops at the first read, with a verdict.
     struct Stops(Verdict);
 
     struct Stopped(Verdict, usize);

@@ -1,7 +1,7 @@
-//! The bytes of a history: counted as they are read, and no longer read once that is cancelled.
+//! The bytes of a history: counted as they are read, and with cancellation.
 //!
 //! A file is read directly. If a read may block (a pipe, a terminal), the source is polled first, so that an interrupt
-//! is not delayed by a writer that never writes.
+//! is not delayed if the writer does not write.
 
 use history_core::cast::Cast as _;
 use history_core::{Cancel, ErrorKind, HistoryError, Reader};
@@ -13,21 +13,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Between two checks whether reading was cancelled.
+/// The time between two checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The progress of reading a history, and whether to continue.
 #[derive(Debug, Default)]
 pub struct Reading {
-    /// Ends all readings.
+    /// The flag that ends all readings.
     cancel: Cancel,
-    /// The end of this one: the verdict is known.
+    /// The flag that ends this reading, because the verdict is known.
     enough: AtomicBool,
-    /// Whether it was stopped before the end.
+    /// Whether reading was stopped before the end.
     cut: AtomicBool,
-    /// Read so far, as they are in the file: perhaps compressed.
+    /// The number of bytes read so far, as they are in the file: perhaps compressed.
     bytes: AtomicU64,
-    /// How many there are; 0 if unknown.
+    /// The total number of bytes; 0 if unknown.
     bytes_all: AtomicU64,
 }
 
@@ -109,7 +109,7 @@ pub fn followed(source: impl Read + Send + 'static, bytes: u64, reading: &Arc<Re
     Followed { source, reading: Arc::clone(reading) }
 }
 
-/// Standard input without a buffer: what waits in one could not be asked for.
+/// Standard input without a buffer: polling would not see bytes in a buffer.
 #[cfg(unix)]
 fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
@@ -125,7 +125,7 @@ fn stdin() -> io::Result<File> {
 fn file(path: PathBuf, reading: &Reading) -> io::Result<File> {
     #[cfg(unix)]
     if std::fs::metadata(&path).is_ok_and(|found| std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type())) {
-        // A named pipe opens when someone else opens it to write.
+        // Opening a named pipe blocks until another process opens it for writing.
         let (opened, opens) = std::sync::mpsc::channel();
         std::thread::Builder::new().spawn(move || opened.send(File::open(path)))?;
         loop {
@@ -157,13 +157,13 @@ impl<R: Read> Read for Followed<R> {
 
 struct Source {
     file: File,
-    /// Whether a read may take as long as someone else wants.
+    /// Whether a read may block.
     may_wait: bool,
     reading: Arc<Reading>,
 }
 
 impl Source {
-    /// Waits until there is something to read, be it the end.
+    /// Waits until there is something to read, or the end.
     #[cfg(unix)]
     fn wait(&self) -> io::Result<()> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -178,7 +178,7 @@ impl Source {
         }
     }
 
-    /// Nothing can be asked here, so an interrupt waits until something is written.
+    /// Polling is not available here, so an interrupt is delayed until data arrives.
     #[cfg(not(unix))]
     fn wait(&self) -> io::Result<()> {
         self.reading.check()

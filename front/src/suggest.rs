@@ -21,13 +21,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ops that are looked at. Some workloads read only at their end, so that it is to hold a whole short test.
+/// The number of ops that are examined. Some workloads read only at their end, so this must cover a whole short test.
 const OPS_MAX: usize = 10_000;
-/// States that a search may visit: what it decides is of no interest.
+/// The maximum number of states of a search: its verdict does not matter here.
 const STATES_MAX: u64 = 20_000;
-/// Checkers that are suggested.
+/// The maximum number of checkers that are suggested.
 const SUGGESTED_MAX: usize = 6;
-/// Ops that nobody can understand.
+/// Ops that no checker for specific ops understands.
 const FOREIGN: &str = "{:process 0, :type :invoke, :f :histcheck.suggest/none, :value nil}
      {:process 0, :type :ok, :f :histcheck.suggest/none, :value nil}";
 
@@ -47,15 +47,15 @@ pub struct Suggestion {
     pub subject: Subject,
 }
 
-/// A checker while it looks.
+/// A checker that examines the first ops.
 struct Look<'c> {
     checker: &'c dyn Checker,
     run: Box<dyn Run + 'c>,
-    /// If it is to look at each key separately: whether the ops have keys, once it ends.
+    /// If it examines each key separately: whether the ops have keys, known once it ends.
     keyed: Option<Arc<AtomicBool>>,
-    /// Once it takes no more ops: how many of clients it was given before.
+    /// If it takes no more ops: the number of clients' ops that it received before.
     stopped_at: Option<u64>,
-    /// Whether it stopped because of a violation, and not at an op that it does not understand.
+    /// Whether it stopped because of a violation, not at an op that it does not understand.
     is_violated: bool,
 }
 
@@ -89,7 +89,7 @@ pub fn suggest(checkers: &Registry, mut reader: Reader<'_>) -> Result<Vec<Sugges
         match read {
             Err(error) if ops == 0 => return Err(error),
             Ok(true) if ops < OPS_MAX => {}
-            // What is behind those ops, or wrong with it, is of no interest here.
+            // The text after these ops, and errors in it, do not matter here.
             _ => break,
         }
     }
@@ -97,12 +97,13 @@ pub fn suggest(checkers: &Registry, mut reader: Reader<'_>) -> Result<Vec<Sugges
     for (about, suggestion) in looks.into_iter().filter_map(|look| look.ended(clients)) {
         match found.iter_mut().find(|(_, other)| other.name == suggestion.name) {
             None => found.push((about, suggestion)),
-            // Key by key comes behind.
+            // The suggestion per key comes after the one as a whole, and replaces it if it is as good.
             Some((_, whole)) if suggestion.passed_over <= whole.passed_over => *whole = suggestion,
             Some(_) => {}
         }
     }
-    // Half of the ops is no coincidence; less may be. What understands less than another one is only confusing.
+    // Understanding at least half of the ops is no coincidence. Checkers that understand fewer ops than another are
+    // omitted.
     let least = found.iter().map(|(_, suggestion)| suggestion.passed_over).min().unwrap_or(0);
     found.retain(|(_, suggestion)| suggestion.passed_over == least && least <= clients / 2);
     found.sort_by_key(|(about, suggestion)| {
@@ -117,7 +118,7 @@ pub fn suggest(checkers: &Registry, mut reader: Reader<'_>) -> Result<Vec<Sugges
     Ok(found.into_iter().map(|(_, suggestion)| suggestion).collect())
 }
 
-/// A look at the history as a whole, and one at each key separately. None by a checker that understands all ops.
+/// Starts a run on the history as a whole, and one per key. Returns none for a checker that understands all ops.
 fn looks(checker: &dyn Checker) -> Vec<Look<'_>> {
     if passed_over_of_foreign(checker) == Some(0) {
         return Vec::new();
@@ -136,7 +137,7 @@ fn looks(checker: &dyn Checker) -> Vec<Look<'_>> {
     looks
 }
 
-/// How many ops a checker passes over that nobody can understand; `None` if it gives up on them.
+/// The number of foreign ops that a checker passes over; `None` if it cannot process them.
 fn passed_over_of_foreign(checker: &dyn Checker) -> Option<u64> {
     let history = History::parse(FOREIGN).ok()?;
     let mut run = checker.start(&Options::new()).ok()?;
@@ -150,15 +151,15 @@ fn finish(run: Box<dyn Run + '_>) -> Option<Report> {
     guarded(|| run.finish(&Budget::default().with_states_max(STATES_MAX))).ok()
 }
 
-/// What a checker understood.
+/// The ops that a checker understood.
 struct Understood {
-    /// Whether an op could have contradicted it.
+    /// Whether an op was observed that could have contradicted the checker.
     is_observed: bool,
     passed_over: u64,
 }
 
 impl Understood {
-    /// `None` if it understood too little to say how much.
+    /// Returns `None` if the checker understood too little to count ops.
     fn of(report: &Report) -> Option<Understood> {
         let of = |name: &str| report.counts.iter().find(|(known, _)| known == name).map(|(_, count)| *count);
         match of("observed-count") {
@@ -173,29 +174,29 @@ impl<'c> Look<'c> {
         Look { checker, run, keyed, stopped_at: None, is_violated: false }
     }
 
-    /// Observes the next op, behind so many of clients. Whether the checker may understand the history.
+    /// Observes the next op, after `clients` ops of clients. Returns whether the checker may understand the history.
     fn at(&mut self, op: &Op<'_>, clients: u64) -> bool {
         if self.stopped_at.is_some() {
             return true;
         }
         let flow = guarded(|| self.run.observe(op));
         if matches!(flow, Ok(ControlFlow::Break(()))) {
-            // The operation whose completion is not understood began with another op.
+            // If the op is a completion, the operation that is not understood began with an earlier op.
             self.stopped_at = Some(clients.saturating_sub(u64::from(matches!(op.pair, Pair::Completes { .. }))));
             self.is_violated = self.run.is_violated();
         }
-        // One that refuses an op does not understand the history.
+        // A checker that rejects an op does not understand the history.
         flow.is_ok()
     }
 
     fn ended(self, clients: u64) -> Option<(About, Suggestion)> {
-        // What is behind an op at which it stopped is not understood either.
+        // Ops after the one at which it stopped are not understood either.
         let left = self.stopped_at.filter(|_| !self.is_violated).map_or(0, |at| clients - at);
         let understood = Understood::of(&finish(self.run)?).filter(|understood| understood.is_observed)?;
         let checker = self.checker;
         let (name, summary) = (checker.name().to_owned(), checker.summary().to_owned());
         let keyed = self.keyed.is_some();
-        // Without keys it has seen what the other look did.
+        // Without keys, this run has the same result as the run on the whole history.
         if self.keyed.is_some_and(|has_keys| !has_keys.load(Ordering::Relaxed)) {
             return None;
         }
@@ -212,7 +213,7 @@ mod tests {
     /// A function with its value at the invocation and at the completion.
     type Row = (&'static str, &'static str, &'static str);
 
-    /// The names of the checkers, with `--keyed` behind those that need it.
+    /// The names of the suggested checkers, followed by `--keyed` if they need it.
     fn names(history: &str) -> Vec<String> {
         let suggested = suggest(&Registry::built_in(), Reader::new(history.as_bytes())).unwrap();
         let keyed = |one: &Suggestion| if one.keyed { " --keyed" } else { "" };
