@@ -1,4 +1,5 @@
-//! `/api/`: the same for programs, as JSON. `openapi.json` is its contract; a new key does not change the version.
+//! `/api/`: the data of the pages as JSON, for programs. `openapi.json` is its contract; a new key does not change the
+//! version.
 
 use crate::ask;
 use crate::files::place;
@@ -16,17 +17,17 @@ use crate::state::State;
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-/// The version of what is answered.
+/// The version of the responses.
 const SCHEMA: u32 = 1;
-/// Files of a run that are listed.
+/// The maximum number of files listed for a run.
 const FILES_MAX: usize = 10_000;
 
-/// The contract.
+/// Returns the contract.
 pub(crate) fn openapi() -> Answer {
     answer::of(StatusCode::OK, "application/json", include_str!("openapi.json"))
 }
 
-/// Runs, as the list shows them.
+/// Returns the list of runs.
 pub(crate) fn runs(state: &State, query: &Query) -> Answer {
     const KNOWN: [&str; 7] = ["name", "verdict", "checker", "from", "to", "sort", "page"];
     if let Some(unknown) = query.names().find(|name| !KNOWN.contains(name)) {
@@ -54,20 +55,20 @@ pub(crate) fn runs(state: &State, query: &Query) -> Answer {
     )
 }
 
-/// All checks, the latest first.
+/// Returns all checks, the latest first.
 pub(crate) fn checks(state: &State) -> Answer {
     let all = state.checks.as_ref().map(|checks| checks.list()).unwrap_or_default();
     let all: Vec<Value> = all.iter().map(ask::of).collect();
     answer::json(StatusCode::OK, &json!({"schema": SCHEMA, "checks": all}))
 }
 
-/// A check; nothing if there is none of this id.
+/// Returns a check; `None` if there is none with this id.
 pub(crate) fn check(state: &State, id: &str) -> Option<Answer> {
     let (record, folder) = state.checks.as_ref()?.find(id)?;
     Some(answer::json(StatusCode::OK, &ask::with_result(&record, &folder)))
 }
 
-/// A run; nothing if there is none of this id.
+/// Returns a run; `None` if there is none with this id.
 pub(crate) fn run(state: &State, id: &str) -> Option<Answer> {
     let snapshot = state.watcher.snapshot();
     let run = snapshot.run(id)?;
@@ -81,7 +82,7 @@ pub(crate) fn run(state: &State, id: &str) -> Option<Answer> {
     Some(answer::json(StatusCode::OK, &value))
 }
 
-/// Ops of a run, from a place on; nothing if there is no such run, or it has no history.
+/// Returns ops of a run, from a place on; `None` if there is no such run, or it has no history.
 pub(crate) fn ops(state: &State, id: &str, query: &Query) -> Option<Answer> {
     let snapshot = state.watcher.snapshot();
     let history = snapshot.run(id)?.history_path()?;

@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use std::io::{Cursor, Read, Write as _};
 use std::sync::Arc;
 
-/// Bytes of a form, at most.
+/// The maximum length of a form in bytes.
 const FORM_BYTES_MAX: usize = 8 << 10;
 
-/// Why something was not done.
+/// The reason why a request was rejected.
 struct Refused(StatusCode, String);
 
 /// Executes the request.
@@ -64,8 +64,7 @@ fn said(asked: &Asked, Refused(status, message): &Refused) -> Answer {
     }
 }
 
-/// The requested check. An unknown parameter is rejected, because the change that it should make would otherwise be
-/// missing.
+/// The requested check. An unknown parameter is rejected, because it would otherwise have no effect without an error.
 fn wanted(checks: &Checks, query: &Query) -> Result<Wanted, Refused> {
     const KNOWN: [&str; 5] = ["checker", "levels", "keyed", "name", "run"];
     let wrong = |message: String| Refused(StatusCode::BAD_REQUEST, message);
@@ -81,7 +80,7 @@ fn wanted(checks: &Checks, query: &Query) -> Result<Wanted, Refused> {
     if let Some(unknown) = checkers.split(',').find(|name| !is_known(name)) {
         return Err(wrong(format!("Unknown checker {unknown}; `histcheck models` lists them.")));
     }
-    // These become words of a command line.
+    // The levels become a word of a command line.
     if levels.len() > 200 || !levels.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_,".contains(&b)) {
         return Err(wrong("The consistency levels must be comma-separated names.".to_owned()));
     }
@@ -93,7 +92,7 @@ fn wanted(checks: &Checks, query: &Query) -> Result<Wanted, Refused> {
     Ok(Wanted { checkers, levels, keyed })
 }
 
-/// Takes a history, and has it checked.
+/// Receives a history, and starts to check it.
 async fn receive(
     state: &Arc<State>,
     checks: &Arc<Checks>,
@@ -104,7 +103,7 @@ async fn receive(
     let what = wanted(checks, &asked.query)?;
     let max = checks.judge().history_bytes_max;
     let too_long = || failed(StatusCode::PAYLOAD_TOO_LARGE, format!("The history has more than {max} bytes."));
-    // The length that the client announces.
+    // The length that the client announced.
     if body.size_hint().lower() > max {
         return Err(too_long());
     }
@@ -117,7 +116,7 @@ async fn receive(
     let unwritten = |error: std::io::Error| {
         failed(StatusCode::INSUFFICIENT_STORAGE, format!("The history cannot be written: {error}."))
     };
-    // Whatever ends this function before the history is complete also removes what has come of it.
+    // If this function ends before the history is complete, dropping `received` removes the partial file.
     let received = checks.receive(asked.query.get("name").unwrap_or_default()).map_err(unwritten)?;
     let mut left = max;
     loop {
@@ -139,7 +138,7 @@ async fn receive(
 
 /// Returns which checkers understand the beginning of a history, or the history of a run.
 async fn suggest(state: &Arc<State>, checks: &Arc<Checks>, asked: &Asked, body: Incoming) -> Answer {
-    /// Bytes of the beginning.
+    /// The maximum length of the beginning in bytes.
     const BYTES_MAX: usize = 1 << 20;
     let Some(Suggest(suggest)) = checks.judge().suggest.clone() else {
         return answer::error(StatusCode::NOT_FOUND, "this server cannot suggest checkers");
@@ -172,7 +171,7 @@ async fn suggest(state: &Arc<State>, checks: &Arc<Checks>, asked: &Asked, body: 
     }
 }
 
-/// Takes the form on the page of a run.
+/// Processes the form on the page of a run.
 async fn form(state: &Arc<State>, checks: &Arc<Checks>, body: Incoming) -> Result<Record, Refused> {
     let form = body::small(body, FORM_BYTES_MAX).await.and_then(|bytes| String::from_utf8(bytes).ok());
     let form = form.and_then(|text| Query::parse(&text));
@@ -185,7 +184,7 @@ fn check_again(state: &State, checks: &Arc<Checks>, run: Option<&Run>, query: &Q
     let missing = |message: &str| Refused(StatusCode::NOT_FOUND, message.to_owned());
     let run = run.ok_or_else(|| missing("Run not found."))?;
     let history = run.history_path().ok_or_else(|| missing("This run has no history that could be checked."))?;
-    // No link leads the check out of the directory.
+    // Verifies that no link leads out of the directory.
     crate::files::place::open(&state.config.directory, &history)
         .map_err(|_| missing("The file of the history no longer exists."))?;
     let what = wanted(checks, query)?;
@@ -199,7 +198,7 @@ fn cancel(checks: &Checks, id: &str) -> Result<Record, Refused> {
     Ok(record)
 }
 
-/// A check for programs.
+/// The JSON of a check.
 pub(crate) fn of(record: &Record) -> Value {
     json!({
         "schema": 1,
@@ -214,7 +213,7 @@ pub(crate) fn of(record: &Record) -> Value {
     })
 }
 
-/// A check with its result.
+/// The JSON of a check with its result.
 pub(crate) fn with_result(record: &Record, folder: &Folder) -> Value {
     let mut value = of(record);
     if record.stage == Stage::Done {

@@ -1,4 +1,4 @@
-//! What a server serves, to which clients, and how it checks histories.
+//! The configuration of a server: what it serves, to which clients, and how it checks histories.
 
 use crate::guard::token::Token;
 use crate::live::Live;

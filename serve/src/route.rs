@@ -1,4 +1,4 @@
-//! From a request to its answer.
+//! Routes a request to its response.
 
 use crate::guard::{self, Refused, login};
 use crate::http::answer::{self, Answer};
@@ -12,7 +12,7 @@ use hyper::{Method, Request, StatusCode, header};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Answers a request that comes from an address.
+/// Responds to a request from an address.
 pub(crate) async fn answer(state: Arc<State>, from: IpAddr, request: Request<Incoming>) -> Answer {
     let method = request.method().clone();
     let answer = judged(state, from, request).await;
@@ -32,7 +32,7 @@ async fn judged(state: Arc<State>, from: IpAddr, request: Request<Incoming>) -> 
     if let Err(refused) = guard::check_origin(&state.config, &asked.method, headers) {
         return self::refused(&asked, &refused);
     }
-    // What the form itself needs is no secret.
+    // The login itself requires no token.
     if asked.path == "/login" && asked.method == Method::POST {
         return login::answer(&state, from, request).await;
     }
@@ -47,7 +47,7 @@ async fn judged(state: Arc<State>, from: IpAddr, request: Request<Incoming>) -> 
         Method::GET | Method::HEAD => {
             let turn = state.turn(&asked.path).await;
             let show = move || {
-                // Kept until the work is over, also if nobody waits for it any longer.
+                // The permit is held until the work is done, even if the client has disconnected.
                 let _turn = turn;
                 show(&state, &asked)
             };
@@ -58,10 +58,10 @@ async fn judged(state: Arc<State>, from: IpAddr, request: Request<Incoming>) -> 
     }
 }
 
-/// Answers a request that changes nothing.
+/// Responds to a request that changes nothing.
 fn show(state: &State, asked: &Asked) -> Answer {
     let below = |prefix: &str| asked.path.strip_prefix(prefix);
-    // Browsers take the dot out of the address of the run that is the directory itself.
+    // Browsers remove the dot from the address of the run that is the directory itself.
     let run_below = |prefix: &str| below(prefix).map(|id| if id.is_empty() { "." } else { id });
     let runtime = tokio::runtime::Handle::current();
     let _inside = runtime.enter();
@@ -114,7 +114,7 @@ fn show(state: &State, asked: &Asked) -> Answer {
     }
 }
 
-/// Reports an error, to a program or a person.
+/// An error response, for a program or a person.
 fn failed(asked: &Asked, status: StatusCode, message: &str) -> Answer {
     if asked.is_api() {
         return answer::error(status, message);

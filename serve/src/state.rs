@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state that all requests share.
 
 use crate::check::Checks;
 use crate::config::Config;
@@ -9,34 +9,34 @@ use crate::runs::watcher::Watcher;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Pages that follow at one time.
+/// The maximum number of pages that receive events at one time.
 const FOLLOWERS_MAX: usize = 512;
-/// Histories that are received at one time.
+/// The maximum number of histories that are received at one time.
 const UPLOADS_MAX: usize = 4;
 
-/// Requests for rows that are answered at one time: each may read 64 MB and keep a thread busy.
+/// The maximum number of requests for rows at one time: each may read 64 MB and keep a thread busy.
 const ROW_REQUESTS_MAX: usize = 4;
-/// Histories that are looked at for suggestions at one time.
+/// The maximum number of histories examined for suggestions at one time.
 const SUGGESTING_MAX: usize = 2;
 
-/// What all requests share.
+/// The state that all requests share.
 pub(crate) struct State {
     pub(crate) config: Config,
     pub(crate) watcher: Arc<Watcher>,
-    /// Where the rows of histories are.
+    /// The rows of histories.
     pub(crate) library: Arc<Library>,
     pub(crate) attempts: Attempts,
-    /// The run that goes on, if there is one.
+    /// The run in progress, if there is one.
     pub(crate) board: Option<Arc<Board>>,
-    /// Room for pages that follow what changes.
+    /// Permits for pages that receive events.
     pub(crate) followers: Arc<Semaphore>,
-    /// Room for histories that are being received.
+    /// Permits for histories that are being received.
     pub(crate) uploads: Semaphore,
-    /// Room for requests for rows.
+    /// Permits for requests for rows.
     pub(crate) row_requests: Arc<Semaphore>,
-    /// Room for histories that are looked at for suggestions.
+    /// Permits for histories that are examined for suggestions.
     pub(crate) suggesting: Semaphore,
-    /// Nothing if no history may be checked.
+    /// Absent if no history may be checked.
     pub(crate) checks: Option<Arc<Checks>>,
 }
 
@@ -60,8 +60,7 @@ impl State {
 }
 
 impl State {
-    /// Waits until there is room for a request for this address. The answer's maker keeps what it gets until it is
-    /// done.
+    /// Waits for a permit for a request to this address. The caller keeps the permit until the response is complete.
     pub(crate) async fn turn(&self, path: &str) -> Option<OwnedSemaphorePermit> {
         if !["/rows/", "/api/ops/"].iter().any(|rows| path.starts_with(rows)) {
             return None;

@@ -1,4 +1,4 @@
-//! The process of a check: this program itself, so that the verdict is the one of the command line.
+//! Runs the process of a check: this program itself, so that the verdict is that of the command line.
 
 use super::record::Wanted;
 use crate::config::Judge;
@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a process writes to its standard output and standard error, until it has ended.
+/// The file for the standard output and standard error of a process while it runs.
 const OUTPUT: &str = "output.new";
 pub(super) const RESULT: &str = "result.json";
 pub(super) const MESSAGES: &str = "messages.txt";
@@ -23,16 +23,16 @@ const GRACE: Duration = Duration::from_secs(10);
 pub(super) enum Ended {
     /// With a result.
     Done,
-    /// Without one.
+    /// Without a result.
     Failed,
     Cancelled,
 }
 
-/// Checks a history, and leaves the result, the report and the messages in a folder.
+/// Checks a history, and writes the result, the report and the messages into a folder.
 ///
 /// # Errors
 ///
-/// If the process cannot be started, or the folder not be written to.
+/// If the process cannot be started, or the folder cannot be written.
 pub(super) fn run(
     judge: &Judge,
     history: &Path,
@@ -42,7 +42,7 @@ pub(super) fn run(
 ) -> io::Result<Ended> {
     let output = folder.join(OUTPUT);
     let mut command = Command::new(&judge.program);
-    // It ends with this process, however that ends.
+    // The process ends when this one ends, for any reason.
     command.arg("report").arg(format!("--only-while={}", std::process::id()));
     command.arg(format!("--model={}", wanted.checkers)).arg("--output=json").arg("--directory").arg(folder);
     command.arg(format!("--timeout={}", judge.timeout.as_secs_f64()));
@@ -55,7 +55,8 @@ pub(super) fn run(
     }
     command.arg("--").arg(history);
     command.stdin(Stdio::null()).stdout(File::create(&output)?).stderr(File::create(folder.join(MESSAGES))?);
-    // With all that it starts, and apart from the terminal's own interrupts.
+    // A process group of its own: it can be ended with all its children, and the terminal does not interrupt it
+    // directly.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn()?;
@@ -73,9 +74,9 @@ pub(super) fn run(
     Ok(Ended::Done)
 }
 
-/// Waits for the end of a process, and ends it if it must.
+/// Waits for the end of a process. Ends it after a timeout or a cancellation.
 fn wait(child: &mut Child, timeout: Duration, is_cancelled: &AtomicBool) -> io::Result<ExitStatus> {
-    // It looks at its time itself; reading the history again for the report comes on top.
+    // The process has its own timeout; reading the history again for the report takes additional time.
     let deadline = Instant::now() + timeout.saturating_mul(2).min(Duration::from_hours(24 * 365)) + GRACE;
     let mut asked = None;
     loop {
@@ -106,7 +107,7 @@ fn interrupt(child: &Child) {
 #[cfg(not(unix))]
 fn interrupt(_: &Child) {}
 
-/// Ends all that a process has started.
+/// Ends a process with all its children.
 #[cfg(unix)]
 fn end_group(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process_group};

@@ -1,4 +1,4 @@
-//! What a check left in its folder.
+//! The files that a check wrote into its folder.
 
 use super::child::{MESSAGES, RESULT};
 use crate::files::place;
@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-/// Bytes of a result that is part of an answer.
+/// The maximum length of a result in a response, in bytes.
 const RESULT_BYTES_MAX: u64 = 64 << 20;
-/// Bytes of a process's messages that are shown.
+/// The maximum length of a process's messages that are shown, in bytes.
 const MESSAGES_BYTES_MAX: u64 = 16 << 10;
 
-/// The folder of a check below the directory that is served.
+/// The folder of a check below the served directory.
 pub(crate) struct Folder {
     pub(super) root: PathBuf,
     pub(super) path: PathBuf,
@@ -23,7 +23,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// If there is none, or it is not a plain file, or a link leads to it.
+    /// If it does not exist, is not a regular file, or is reached through a link.
     pub(crate) fn open(&self, name: &str) -> io::Result<(File, u64)> {
         place::open_own(&self.root, &self.path.join(name))
     }

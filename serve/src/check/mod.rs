@@ -1,7 +1,7 @@
-//! Checks that readers request: each is a process of the command itself ([`child`]), with limits, and can be cancelled.
+//! Checks that users request: each is a process of the command itself ([`child`]), with limits, and can be cancelled.
 //!
 //! A check has a folder with its results: `result.json`, `report.html`, the process's messages, and `check.json`, which
-//! contains the request. So it is found again after a restart, for whatever reason the server ended.
+//! contains the request. It is therefore found again after the server ended for any reason and was restarted.
 
 mod child;
 mod left;

@@ -1,7 +1,8 @@
-//! A history that is being received, in a hidden folder that becomes the folder of a run when the history is complete.
+//! A history that is being received into a hidden folder, which becomes the folder of a run when the history is
+//! complete.
 //!
-//! [`Receiving`] removes the folder when it is dropped. A server that is killed leaves the folder; the next one removes
-//! it. The file is locked while it is received, so a second server of the same directory does not remove it.
+//! [`Receiving`] removes the folder when it is dropped. If a server is killed, the folder remains; the next server
+//! removes it. The file is locked while it is received, so a second server of the same directory does not remove it.
 
 use crate::files::place;
 use std::fs::{self, File};
@@ -9,13 +10,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How the names of hidden folders begin.
+/// The prefix of hidden folders' names.
 const PREFIX: &str = ".receiving-";
 
 /// A history that is being received.
 pub(crate) struct Receiving {
     folder: PathBuf,
-    /// The name of the file that is written, and the name that it had where it comes from.
+    /// The name of the file that is written, and its original name.
     pub(super) file_name: String,
     pub(super) name: String,
     file: Option<Arc<File>>,
@@ -23,19 +24,19 @@ pub(crate) struct Receiving {
 }
 
 impl Receiving {
-    /// Makes a hidden folder in a directory, and an empty file in it.
+    /// Creates a hidden folder in a directory, with an empty file in it.
     pub(super) fn new(above: &Path, file_name: String, name: String) -> io::Result<Receiving> {
         fs::create_dir_all(above)?;
         let folder = new_folder(above)?;
         let mut receiving = Receiving { folder, file_name, name, file: None, is_kept: false };
         let file = File::create_new(receiving.folder.join(&receiving.file_name))?;
-        // Where files cannot be locked, leftovers stay: see `is_in_use`.
+        // If files cannot be locked, such folders are never removed: see `is_in_use`.
         let _ = file.try_lock();
         receiving.file = Some(Arc::new(file));
         Ok(receiving)
     }
 
-    /// The file to be written.
+    /// The file to write to.
     pub(crate) fn file(&self) -> io::Result<Arc<File>> {
         self.file.clone().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
@@ -44,14 +45,14 @@ impl Receiving {
         &self.folder
     }
 
-    /// Renames the folder, which is complete.
+    /// Gives the folder its final name, after the file is complete.
     ///
     /// # Errors
     ///
-    /// If this fails, as it does if another folder has the name: nothing has changed then.
+    /// If renaming fails, for example because another folder has the name: then nothing has changed.
     pub(super) fn keep(&mut self, folder: &Path) -> io::Result<()> {
         if cfg!(windows) {
-            // No folder with an open file can be renamed there.
+            // On Windows, a folder with an open file cannot be renamed.
             self.file = None;
         }
         fs::rename(&self.folder, folder)?;

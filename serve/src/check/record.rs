@@ -1,4 +1,4 @@
-//! What is kept of a check.
+//! The stored record of a check.
 
 use crate::files::place;
 use crate::runs::index;
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
 
-/// Its name in the folder of a check.
+/// The name of the record in the folder of a check.
 pub(super) const FILE: &str = "check.json";
-/// Bytes of such a file, at most.
+/// The maximum length of such a file in bytes.
 const BYTES_MAX: usize = 64 << 10;
 
-/// How far a check is.
+/// The stage of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Stage {
     Waiting,
     Running,
-    /// `result.json` has the result.
+    /// Done, with a result in `result.json`.
     Done,
-    /// There is no result; the messages contain the reason.
+    /// Done without a result; the messages contain the reason.
     Failed,
     Cancelled,
     /// The server ended before the check did.
@@ -38,18 +38,18 @@ impl Stage {
         }
     }
 
-    /// Whether it can still change.
+    /// Whether the stage can still change.
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Stage::Waiting | Stage::Running)
     }
 }
 
-/// What a history is checked for.
+/// The parameters of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Wanted {
-    /// As for `-m`.
+    /// The value of `-m`.
     pub(crate) checkers: String,
-    /// As for `-c`; empty for the checker's own choice.
+    /// The value of `-c`; empty for the checker's default.
     pub(crate) levels: String,
     /// Whether each key is checked separately, as with `--keyed`.
     #[serde(default)]
@@ -63,9 +63,9 @@ pub(crate) struct Record {
     pub(crate) id: String,
     /// The run whose history is checked.
     pub(crate) run: String,
-    /// The history, below the directory that is served.
+    /// The path of the history below the served directory.
     pub(crate) history: String,
-    /// The name that a dropped file had.
+    /// The original name of a dropped file.
     pub(crate) name: Option<String>,
     #[serde(flatten)]
     pub(crate) wanted: Wanted,
@@ -76,14 +76,14 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Reads the record of a folder below the directory that is served. A check that was open then is open no longer.
+    /// Reads the record in a folder below the served directory. A check that was in progress then was interrupted.
     pub(super) fn read(root: &Path, folder: &Path) -> Option<Record> {
         use std::io::Read as _;
         let mut bytes = Vec::new();
         let limit = u64::try_from(BYTES_MAX).unwrap_or(u64::MAX);
         place::open_own(root, &folder.join(FILE)).ok()?.0.take(limit).read_to_end(&mut bytes).ok()?;
         let mut record: Record = serde_json::from_slice(&bytes).ok()?;
-        // The directory may come from elsewhere.
+        // The directory may come from an untrusted source.
         let is_plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.,".contains(&b));
         let texts = [&record.id, &record.wanted.checkers, &record.wanted.levels];
         if folder.file_name()? != record.id.as_str() || !texts.into_iter().all(|text| is_plain(text)) {
@@ -95,7 +95,7 @@ impl Record {
         Some(record)
     }
 
-    /// Writes it into a folder.
+    /// Writes the record into a folder.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         index::put(&folder.join(FILE), |out| Ok(serde_json::to_writer(out, self)?))
     }

@@ -1,4 +1,4 @@
-//! All checks: those that run, those that wait for their turn, and those that are over.
+//! All checks: in progress, waiting, and finished.
 
 use super::child::{self, Ended};
 use super::left::Folder;
@@ -16,13 +16,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
-/// Checks that run at one time; each may take all the memory that one may take.
+/// The maximum number of checks in progress; each may use all the memory of its limit.
 const RUNNING_MAX: usize = 2;
-/// Checks that wait, at most.
+/// The maximum number of waiting checks.
 const WAITING_MAX: usize = 32;
-/// Checks of earlier servers that are known, the latest ones.
+/// The maximum number of checks of earlier servers that are listed, the latest ones.
 const KNOWN_MAX: usize = 2_000;
-/// The directory of dropped histories. It is not hidden: they are runs.
+/// The directory of dropped histories. It is not hidden, because they are runs.
 const DROPPED: &str = "dropped";
 
 /// All checks.
@@ -42,7 +42,7 @@ struct Check {
 }
 
 impl Checks {
-    /// The checks below a directory. What earlier servers received of a history and could not complete is removed.
+    /// Loads the checks below a directory. Incomplete uploads of earlier servers are removed.
     pub(crate) fn new(root: PathBuf, judge: Judge) -> Checks {
         let mut all = BTreeMap::new();
         if !leads_away(&root, &root.join(DROPPED)) {
@@ -69,7 +69,7 @@ impl Checks {
         &self.judge
     }
 
-    /// A check by its id, and its folder.
+    /// Returns a check by its id, and its folder.
     pub(crate) fn find(&self, id: &str) -> Option<(Record, Folder)> {
         let folder = |check: &Check| Folder { root: self.root.clone(), path: check.folder.clone() };
         locked(&self.all).get(id).map(|check| (check.record.clone(), folder(check)))
@@ -86,7 +86,7 @@ impl Checks {
         locked(&self.all).values().rev().map(|check| check.record.clone()).collect()
     }
 
-    /// Cancels a check. Whether there is one that can be.
+    /// Cancels a check. Returns whether there was one that could be cancelled.
     pub(crate) fn cancel(&self, id: &str) -> bool {
         let mut all = locked(&self.all);
         let Some(check) = all.get_mut(id).filter(|check| check.record.stage.is_open()) else { return false };
@@ -94,34 +94,34 @@ impl Checks {
         true
     }
 
-    /// Cancels all, for the server is shutting down.
+    /// Cancels all checks, because the server is shutting down.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         for check in locked(&self.all).values() {
             check.is_cancelled.store(true, Ordering::Relaxed);
         }
-        // Their processes are asked to end within that time.
+        // Waits for the processes, which end or are killed within a limited time.
         while locked(&self.all).values().any(|check| check.record.stage == Stage::Running) {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
     }
 
-    /// Makes room for a dropped history of this name. It is no run before all of it is there.
+    /// Prepares to receive a dropped history with this name. It becomes a run only when it is complete.
     ///
     /// # Errors
     ///
-    /// If the directory cannot be written to.
+    /// If the directory cannot be written.
     pub(crate) fn receive(&self, name: &str) -> io::Result<Receiving> {
         let above = self.root.join(DROPPED);
         refuse_link(&self.root, &above)?;
         Receiving::new(&above, format!("history{}", extension(name)), name.chars().take(200).collect())
     }
 
-    /// Starts to check a dropped history, which is complete: it becomes a run.
+    /// Starts to check a dropped history, which is complete and becomes a run.
     ///
     /// # Errors
     ///
-    /// If there is no room for it.
+    /// If too many checks are waiting.
     pub(crate) fn check_dropped(
         self: &Arc<Checks>,
         mut received: Receiving,
@@ -146,7 +146,7 @@ impl Checks {
     ///
     /// # Errors
     ///
-    /// If there is no room for it.
+    /// If too many checks are waiting.
     pub(crate) fn check_again(
         self: &Arc<Checks>,
         run: &str,
@@ -167,7 +167,7 @@ impl Checks {
         Ok(self.start(all, folder, record, watcher))
     }
 
-    /// All checks, if another one may wait.
+    /// Locks all checks, if another one may wait.
     fn with_room(&self) -> Result<MutexGuard<'_, BTreeMap<String, Check>>, String> {
         let all = locked(&self.all);
         let waiting = all.values().filter(|check| check.record.stage == Stage::Waiting).count();
@@ -191,7 +191,7 @@ impl Checks {
         record
     }
 
-    /// Waits for the turn of a check, and does it.
+    /// Waits for the turn of a check, and executes it.
     fn work(&self, id: &str, watcher: &Watcher) {
         let Some((record, folder, is_cancelled)) = self.turn(id) else { return };
         let history = self.root.join(&record.history);
@@ -235,12 +235,12 @@ impl Checks {
         let Some(check) = all.get_mut(id) else { return };
         check.record.stage = stage;
         check.record.ended_ms = Some(millis(SystemTime::now()));
-        // What cannot be kept is known until the server is shutting down.
+        // If the record cannot be written, the check is known until the server ends.
         let _ = check.record.write(&check.folder);
     }
 }
 
-/// Where checks of runs are; hidden, for they are no runs.
+/// The directory of the checks of runs. It is hidden, because they are not runs.
 fn again(root: &Path) -> PathBuf {
     root.join(index::FOLDER).join("checks")
 }
@@ -250,7 +250,7 @@ fn new_record(id: String, run: String, history: String, name: Option<String>, wa
     Record { id, run, history, name, wanted, stage: Stage::Waiting, begun_ms, ended_ms: None }
 }
 
-/// Whether a folder below the directory is reached by a link.
+/// Whether a folder below the directory is reached through a link.
 fn leads_away(root: &Path, folder: &Path) -> bool {
     folder.ancestors().take_while(|above| *above != root).any(Path::is_symlink)
 }
@@ -266,8 +266,7 @@ fn unwritten(error: &io::Error) -> String {
     format!("cannot write here: {error}")
 }
 
-/// Makes something under the id of a new check: the time, as Jepsen names its own folders. While the id is taken, it
-/// tries again.
+/// Calls `make` with the id of a new check: the time, as in Jepsen's folder names. Tries again while the id is in use.
 fn named_after_now<T>(
     all: &BTreeMap<String, Check>,
     make: &mut dyn FnMut(&str) -> io::Result<T>,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// Follows the run, or returns its progress once.
+/// Streams the updates of the run, or returns its current state once.
 pub(crate) fn answer(state: &State, is_followed: bool) -> Answer {
     let Some(board) = &state.board else {
         let message = "no run in progress: `histcheck live --serve` and `histcheck watch --serve` show their runs";
@@ -25,7 +25,7 @@ pub(crate) fn answer(state: &State, is_followed: bool) -> Answer {
     let follower = board.follower();
     tokio::spawn(async move {
         let _following = (permit, follower);
-        // Nothing was sent yet, so the first piece is the whole.
+        // Nothing was sent yet, so the first message contains the whole state.
         let mut sent = None;
         loop {
             let piece = Arc::clone(&pieces.borrow_and_update());
@@ -33,7 +33,7 @@ pub(crate) fn answer(state: &State, is_followed: bool) -> Answer {
             let data = if follows { piece.change.clone() } else { board.whole(&piece) };
             sent = Some(piece.sequence);
             let event = [b"event: live\ndata: ", &data[..], b"\n\n"].concat();
-            // Whoever is slow makes this task wait, and gets the latest piece then.
+            // If the client is slow, this task waits, and the client then gets the latest piece.
             if sender.send(Ok(event.into())).await.is_err() || piece.is_last {
                 break;
             }

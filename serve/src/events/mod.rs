@@ -1,4 +1,4 @@
-//! `/events`: notifies pages of changes (server-sent events); and a run in progress ([`live`]).
+//! `/events`: notifies pages of changes through server-sent events; and a run in progress ([`live`]).
 
 pub(crate) mod live;
 
@@ -12,21 +12,21 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::timeout;
 
-/// Between two signs of life, which show that the other side is still there.
+/// The time between two keep-alive messages, which detect that the client is gone.
 const SIGN: Duration = Duration::from_secs(20);
 
-/// Room for a page that follows.
+/// Reserves a place for a page that receives events.
 fn room(state: &State) -> Option<OwnedSemaphorePermit> {
     Arc::clone(&state.followers).try_acquire_owned().ok()
 }
 
-/// There is none.
+/// The response if there is no free place.
 fn full() -> Answer {
     answer::error(StatusCode::SERVICE_UNAVAILABLE, "too many pages are connected to this server: reload manually")
 }
 
-/// Follows the list of runs. A page that sleeps misses nothing: what it gets is the number of the latest change, not
-/// each of them.
+/// Streams changes of the list of runs. A slow page misses nothing: it receives the number of the latest change, not
+/// each change.
 pub(crate) fn answer(state: &State) -> Answer {
     let Some(permit) = room(state) else { return full() };
     let mut changes = state.watcher.changes();
@@ -35,7 +35,7 @@ pub(crate) fn answer(state: &State) -> Answer {
     tokio::spawn(async move {
         loop {
             let generation = *changes.borrow_and_update();
-            // Nobody asks otherwise while a page only waits.
+            // Keeps the watcher active, because a page that only waits sends no requests.
             drop(watcher.snapshot());
             if sender.send(Ok(format!("event: runs\ndata: {generation}\n\n").into())).await.is_err() {
                 break;

@@ -1,7 +1,7 @@
-//! The files of a run as a ZIP archive, made while it is sent.
+//! The files of a run as a ZIP archive, created while it is sent.
 //!
-//! Files are stored and not compressed, each with its checksum behind it, in the 64-bit form of the format throughout,
-//! so that neither files nor archives have a limit (PKWARE, APPNOTE.TXT 6.3.10, sections 4.3 and 4.5.3).
+//! Files are stored without compression, each followed by its checksum, with the 64-bit form of the format throughout,
+//! so that neither files nor archives have a size limit (PKWARE, APPNOTE.TXT 6.3.10, sections 4.3 and 4.5.3).
 
 use super::place::Entry;
 use super::source::FileSource;
@@ -12,24 +12,24 @@ use hyper::body::Bytes;
 use std::io;
 use std::path::PathBuf;
 
-/// The version of the format that has 64 bits.
+/// The version of the format with 64-bit sizes.
 const VERSION: u16 = 45;
-/// The checksum is after the file; names are UTF-8.
+/// The checksum follows the file; names are UTF-8.
 const FLAGS: u16 = 1 << 3 | 1 << 11;
-/// The first of January 1980, the zero of the format: equal files make equal archives.
+/// The first of January 1980, the earliest date of the format: equal files give equal archives.
 const DATE: u16 = 0x21;
 const IN_EXTRA: u32 = u32::MAX;
 
 /// An archive under construction.
 pub(crate) struct Archive {
     root: PathBuf,
-    /// The path of the run, and the folder that its files get in the archive.
+    /// The path of the run, and the folder of its files in the archive.
     run: String,
     folder: String,
     waiting: std::vec::IntoIter<Entry>,
     current: Option<Current>,
     done: Vec<Done>,
-    /// Bytes sent so far.
+    /// The number of bytes sent so far.
     offset: u64,
     is_over: bool,
 }
@@ -63,7 +63,7 @@ impl Archive {
         }
     }
 
-    /// Begins with the next file. One that was removed meanwhile is not part of the archive.
+    /// Begins the next file. A file that was removed in the meantime is omitted.
     fn begin(&mut self) -> Option<Bytes> {
         for entry in self.waiting.by_ref() {
             let path = if self.run == "." { entry.path.clone() } else { format!("{}/{}", self.run, entry.path) };
@@ -80,13 +80,13 @@ impl Archive {
         None
     }
 
-    /// What closes the archive: the list of its files.
+    /// The end of the archive: the directory of its files.
     fn end(&self) -> Bytes {
         let mut out = Record(Vec::new());
         for Done { name, bytes, crc, offset } in &self.done {
             out.u32s(&[0x0201_4b50]).u16s(&[VERSION | 3 << 8, VERSION, FLAGS, 0, 0, DATE]);
             out.u32s(&[*crc, IN_EXTRA, IN_EXTRA]).u16s(&[length(name), 28, 0, 0, 0]);
-            // An ordinary file that its owner may write.
+            // A regular file that its owner may write.
             out.u32s(&[0o100_644 << 16, IN_EXTRA]).bytes(name.as_bytes());
             out.u16s(&[1, 24]).u64s(&[*bytes, *bytes, *offset]);
         }
@@ -130,10 +130,10 @@ impl Source for Archive {
     }
 }
 
-/// A name that leads nowhere else on any system: some take these characters for parts of a path.
+/// Makes a name safe: on some systems, these characters are separators of paths.
 fn safe(name: &str) -> String {
     let name: String = name.chars().map(|c| if c == '\\' || c == ':' || c.is_control() { '_' } else { c }).collect();
-    // Longer ones do not fit into the format.
+    // Longer names do not fit into the format.
     name.chars().take(8192).collect()
 }
 
@@ -141,7 +141,7 @@ fn length(name: &str) -> u16 {
     u16::try_from(name.len()).unwrap_or(u16::MAX)
 }
 
-/// Numbers one after another, the lowest byte first.
+/// Numbers one after another, little-endian.
 struct Record(Vec<u8>);
 
 impl Record {
@@ -199,7 +199,7 @@ mod tests {
         fs::write(&path, bytes).unwrap();
         let script = "import sys, zipfile\nz = zipfile.ZipFile(sys.argv[1])\nassert z.testzip() is None\n\
              print([(i.filename, i.file_size) for i in z.infolist()])";
-        // Where there is no Python, nobody can say.
+        // Without Python, this cannot be tested.
         let Ok(said) = Command::new("python3").args(["-c", script]).arg(&path).output() else { return };
         let text = String::from_utf8_lossy(&said.stdout).into_owned() + &String::from_utf8_lossy(&said.stderr);
         assert_eq!(text.trim(), "[('run/history.edn', 700000), ('run/n/empty', 0), ('run/x_.._y', 1)]");

@@ -12,13 +12,13 @@ use archive::Archive;
 use hyper::header::{self, HeaderValue};
 use source::FileSource;
 
-/// Files of an archive, at most.
+/// The maximum number of files in an archive.
 const ZIPPED_MAX: usize = 100_000;
 
-/// The name of a report.
+/// The file name of a report.
 const REPORT: &str = "report.html";
 
-/// A file below the directory; nothing if there is none.
+/// Returns a file below the directory; `None` if it does not exist.
 pub(crate) fn file(state: &State, path: &str) -> Option<Answer> {
     if let Some(report) = report_of_run(state, path) {
         return Some(report);
@@ -33,14 +33,14 @@ pub(crate) fn file(state: &State, path: &str) -> Option<Answer> {
     Some(answer)
 }
 
-/// The report of a run that has a history, with links from ops to their rows.
+/// Returns the report of a run that has a history, with links from ops to their rows.
 fn report_of_run(state: &State, path: &str) -> Option<Answer> {
     let id = if path == REPORT { "." } else { path.strip_suffix(REPORT)?.strip_suffix('/')? };
     state.watcher.snapshot().run(id).filter(|run| run.history.is_some())?;
     report::linked(place::open(&state.config.directory, path).ok()?, id).map(answer::report)
 }
 
-/// A file that a check left; nothing if there is none.
+/// Returns a file that a check wrote; `None` if it does not exist.
 pub(crate) fn of_check(state: &State, id: &str, name: &str) -> Option<Answer> {
     const FILES: [&str; 3] = [REPORT, "result.json", "messages.txt"];
     let (record, folder) = state.checks.as_ref()?.find(id)?;
@@ -54,7 +54,7 @@ pub(crate) fn of_check(state: &State, id: &str, name: &str) -> Option<Answer> {
     Some(answer::file(kind(name), false, stream::content(source, Some(length))))
 }
 
-/// The files of a run as an archive.
+/// Returns the files of a run as an archive.
 pub(crate) fn zip(state: &State, id: &str) -> Option<Answer> {
     let root = &state.config.directory;
     let id = id.strip_suffix(".zip").unwrap_or(id);
@@ -72,7 +72,7 @@ pub(crate) fn zip(state: &State, id: &str) -> Option<Answer> {
 
 const BINARY: &str = "application/octet-stream";
 
-/// The type of a file. Texts of all kinds are shown as they are.
+/// The media type of a file. All kinds of text are shown as plain text.
 fn kind(name: &str) -> &'static str {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     match extension.to_ascii_lowercase().as_str() {

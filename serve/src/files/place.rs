@@ -1,19 +1,19 @@
-//! Files below the directory that is served: no address leads to any other file.
+//! Access to files below the served directory: no address reaches any other file.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Whether a path below the directory is made of plain names: none is hidden, none leads up.
+/// Whether a path below the directory consists of plain names: none is hidden, none is `..`.
 pub(crate) fn is_plain(path: &str) -> bool {
-    // Elsewhere than on Unix, these lead to other directories, drives and streams.
+    // On systems other than Unix, these lead to other directories, drives and streams.
     let is_foreign = |name: &str| !cfg!(unix) && name.contains(['\\', ':']);
     let is_name = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains('\0') && !is_foreign(name);
     path == "." || path.split('/').all(is_name)
 }
 
-/// The path of a file or directory below `root`, if it is there without links.
+/// The path of a file or directory below `root`, if it exists and is reached without links.
 ///
 /// # Errors
 ///
@@ -25,7 +25,7 @@ pub(crate) fn find(root: &Path, path: &str) -> io::Result<(PathBuf, Metadata)> {
     walk(root, path.split('/').filter(|name| *name != ".").map(OsStr::new))
 }
 
-/// The path of these names below `root`, if it is there without links.
+/// The path of these names below `root`, if it exists and is reached without links.
 fn walk<'a>(root: &Path, names: impl Iterator<Item = &'a OsStr>) -> io::Result<(PathBuf, Metadata)> {
     let mut place = root.to_owned();
     let mut metadata = fs::metadata(root)?;
@@ -43,16 +43,17 @@ fn walk<'a>(root: &Path, names: impl Iterator<Item = &'a OsStr>) -> io::Result<(
 ///
 /// # Errors
 ///
-/// If there is none, or it is not a plain file: a pipe is never opened.
+/// If it does not exist, or is not a regular file: a pipe is never opened.
 pub(crate) fn open(root: &Path, path: &str) -> io::Result<(File, u64)> {
     open_below(root, &find(root, path)?.0)
 }
 
-/// Opens a file that the server itself wrote below `root`. Its names may be hidden, unlike those of [`open`].
+/// Opens a file below `root` that the server itself wrote. Its names may be hidden, unlike those of [`open`].
 ///
 /// # Errors
 ///
-/// As for [`open`]: the directory may come from elsewhere, with links and pipes in the places of such files.
+/// The same as those of [`open`]: the directory may come from an untrusted source, with links and pipes in place of
+/// such files.
 pub(crate) fn open_own(root: &Path, path: &Path) -> io::Result<(File, u64)> {
     let below = path.strip_prefix(root).map_err(|_| io::ErrorKind::NotFound)?;
     if !below.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -63,18 +64,18 @@ pub(crate) fn open_own(root: &Path, path: &Path) -> io::Result<(File, u64)> {
 
 fn open_below(root: &Path, place: &Path) -> io::Result<(File, u64)> {
     let opened = open_plain(place)?;
-    // A link may have come in between.
+    // A link may have been created in the meantime.
     if !place.canonicalize()?.starts_with(root.canonicalize()?) {
         return Err(io::ErrorKind::NotFound.into());
     }
     Ok(opened)
 }
 
-/// Opens the file at a path. It rejects a link as the last name of the path; the caller checks the other names.
+/// Opens the file at a path. Rejects a link as the last name of the path; the caller verifies the other names.
 ///
 /// # Errors
 ///
-/// If there is none, or it is not a plain file: a pipe is never opened.
+/// If it does not exist, or is not a regular file: a pipe is never opened.
 pub(crate) fn open_plain(path: &Path) -> io::Result<(File, u64)> {
     if !fs::symlink_metadata(path)?.is_file() {
         return Err(io::ErrorKind::NotFound.into());
@@ -95,8 +96,8 @@ pub(crate) struct Entry {
     pub(crate) bytes: u64,
 }
 
-/// The files of a directory and below it, without links and hidden names, up to a maximum, in order; and whether these
-/// are all.
+/// The files of a directory and below it, without links and hidden names, in order, up to a maximum; and whether these
+/// are all files.
 pub(crate) fn files(directory: &Path, count_max: usize) -> (Vec<Entry>, bool) {
     const DEPTH_MAX: usize = 16;
     let (mut found, mut is_all) = (Vec::new(), true);
@@ -179,7 +180,7 @@ mod tests {
         assert_eq!(open_own(&root, &root.join(".own/file")).unwrap().1, 3);
         fs::remove_dir_all(root.join(".own")).unwrap();
         assert_eq!(files(&root, 9), (Vec::new(), true));
-        // What is served may itself be reached by a link.
+        // The served directory itself may be reached through a link.
         std::os::unix::fs::symlink(dir.path().join("outside"), dir.path().join("link")).unwrap();
         assert!(open(&dir.path().join("link"), "secret").is_ok());
     }

@@ -1,19 +1,20 @@
-//! Reports with links from their ops to the rows of the history: a report itself does not contain its later address.
+//! Adds links to a report, from its ops to the rows of the history: a report does not contain the address of its
+//! server.
 
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 
-/// Bytes of a report that gets links; a longer one is sent as it is.
+/// The maximum length of a report that gets links, in bytes; a longer one is sent unchanged.
 const BYTES_MAX: u64 = 16 << 20;
-/// How reports mark an op. The index follows, then [`END`], what is shown, and [`CLOSED`].
+/// The text with which a report marks an op. It is followed by the index, [`END`], the visible text, and [`CLOSED`].
 const MARK: &str = "<span class=\"op\" data-op=\"";
 const END: &str = "\">";
 const CLOSED: &str = "</span>";
-/// Digits of an index.
+/// The maximum number of digits of an index.
 const DIGITS_MAX: usize = 20;
 
-/// A report with this size, with links to the rows of a run; none if it is too long, or names no op.
+/// The report of this size with links to the rows of a run; `None` if it is too long, or names no op.
 pub(super) fn linked((file, bytes): (File, u64), run: &str) -> Option<String> {
     if bytes > BYTES_MAX {
         return None;
@@ -30,7 +31,7 @@ fn with_links(html: &str, rows: &str) -> Option<String> {
     let mut count = 0;
     for part in parts {
         if let Some((index, shown, after)) = link(part) {
-            // Out of the frame that the report is in.
+            // The link replaces the page that contains the report's frame.
             _ = write!(out, "<a class=\"op\" target=\"_top\" href=\"{rows}?at={index}\">{shown}</a>{after}");
             count += 1;
         } else {
@@ -41,7 +42,7 @@ fn with_links(html: &str, rows: &str) -> Option<String> {
     (count > 0).then_some(out)
 }
 
-/// The index, what is shown, and what follows.
+/// Parses the index, the visible text, and the text after it.
 fn link(part: &str) -> Option<(&str, &str, &str)> {
     let (index, rest) = part.split_once(END)?;
     let (shown, after) = rest.split_once(CLOSED)?;

@@ -1,4 +1,4 @@
-//! A file below the directory, as the body of an answer.
+//! A file below the directory, as the body of a response.
 
 use super::place;
 use crate::http::stream::Source;
@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Bytes of a piece.
+/// The number of bytes in a piece.
 const PIECE_BYTES: usize = 128 << 10;
 
-/// A file from its beginning to the length that it had, for it may grow.
+/// A file up to its length when it was opened, because it may grow.
 pub(crate) struct FileSource {
     file: File,
     left: u64,
@@ -23,7 +23,7 @@ impl FileSource {
         place::open(root, path).map(FileSource::new)
     }
 
-    /// A file that is open, and has this length.
+    /// An open file with this length.
     pub(crate) fn new((file, length): (File, u64)) -> (FileSource, u64) {
         (FileSource { file, left: length }, length)
     }

@@ -1,16 +1,16 @@
-//! Names of this server. A page of someone else may have its own name lead to us (DNS rebinding); then the request has
-//! that name.
+//! The host names of this server. Another site may resolve its own name to this server (DNS rebinding); the request
+//! then contains that name.
 
 use crate::config::Config;
 use std::net::IpAddr;
 
-/// Whether a `Host` header names this server. Ports are not compared: they change on the way through a tunnel.
+/// Whether a `Host` header names this server. Ports are not compared, because a tunnel may change them.
 pub(crate) fn is_ours(host: &str, config: &Config) -> bool {
     let Some(name) = name(host) else { return false };
     if config.hosts.iter().any(|own| own.eq_ignore_ascii_case(name)) || name.eq_ignore_ascii_case("localhost") {
         return true;
     }
-    // Whoever writes an address means it: no DNS leads from there to elsewhere.
+    // An address is safe, because DNS cannot redirect it.
     let listen = config.listen.ip();
     let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     address.is_ok_and(|address| address.is_loopback() || address == listen || listen.is_unspecified())
@@ -19,7 +19,7 @@ pub(crate) fn is_ours(host: &str, config: &Config) -> bool {
 /// The part before the port.
 fn name(host: &str) -> Option<&str> {
     let (name, port) = match host.rfind(':') {
-        // An address in brackets has colons of its own.
+        // An address in brackets contains colons itself.
         Some(at) if !host.ends_with(']') => (&host[..at], &host[at + 1..]),
         _ => (host, ""),
     };

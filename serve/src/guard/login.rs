@@ -1,4 +1,4 @@
-//! The form that takes the token, and the cookie that keeps it.
+//! The form for the token, and the cookie that stores it.
 
 use crate::guard::{COOKIE, Refused};
 use crate::http::answer::{self, Answer};
@@ -12,12 +12,12 @@ use hyper::header::{self, HeaderValue};
 use hyper::{Request, StatusCode};
 use std::net::IpAddr;
 
-/// Bytes of the form, at most.
+/// The maximum length of the form in bytes.
 const FORM_BYTES_MAX: usize = 8 << 10;
 /// How long a browser keeps the token.
 const COOKIE_SECONDS: u64 = 30 * 24 * 3600;
 
-/// Where to go with the token: the address that was asked for.
+/// The address to return to after the login: the one that was requested.
 pub(crate) fn back(asked: &Asked) -> String {
     let view = if asked.path == "/" {
         crate::runs::view::View::of(&asked.query).map(|view| view.address()).ok()
@@ -27,13 +27,13 @@ pub(crate) fn back(asked: &Asked) -> String {
     view.unwrap_or_else(|| query::encoded(&asked.path))
 }
 
-/// Whether an address is one of ours: a browser takes two slashes, or one that leans the other way, for those of
-/// another server.
+/// Whether an address is on this server. Browsers treat an address that begins with two slashes, or with a slash and a
+/// backslash, as one on another server.
 fn is_ours(address: &str) -> bool {
     address.starts_with('/') && !address.starts_with("//") && !address.contains(['\\', '\r', '\n', '\t'])
 }
 
-/// Takes the token.
+/// Processes the form with the token.
 pub(crate) async fn answer(state: &State, from: IpAddr, request: Request<Incoming>) -> Answer {
     let form = body::small(request.into_body(), FORM_BYTES_MAX).await;
     let form = form.and_then(|bytes| String::from_utf8(bytes).ok()).and_then(|text| Query::parse(&text));

@@ -13,14 +13,14 @@ use hyper::header::{self, HeaderMap};
 pub(crate) use refused::Refused;
 use std::net::IpAddr;
 
-/// The cookie that keeps the token.
+/// The name of the cookie that stores the token.
 pub(crate) const COOKIE: &str = "histcheck-token";
 
-/// Whether a request comes to us, and from a page of ours.
+/// Verifies that a request names this server, and comes from one of its pages.
 ///
 /// # Errors
 ///
-/// Why not.
+/// The reason to reject the request.
 pub(crate) fn check_origin(config: &Config, method: &Method, headers: &HeaderMap) -> Result<(), Refused> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (Some(Ok(name)), None) = (hosts.next().map(|host| host.to_str()), hosts.next()) else {
@@ -38,7 +38,7 @@ pub(crate) fn check_origin(config: &Config, method: &Method, headers: &HeaderMap
     let is_same = |origin: &str| {
         origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")).is_some_and(|origin| origin == name)
     };
-    // Programs that are not browsers send neither; browsers send at least one of them.
+    // Other programs send neither header; browsers send at least one of them.
     if text("origin").is_some_and(|origin| !is_same(origin))
         || text("sec-fetch-site").is_some_and(|site| !["same-origin", "none"].contains(&site))
     {
@@ -47,11 +47,11 @@ pub(crate) fn check_origin(config: &Config, method: &Method, headers: &HeaderMap
     Ok(())
 }
 
-/// Whether a request from an address has the token, if there is one.
+/// Verifies that a request from an address contains the token, if one is required.
 ///
 /// # Errors
 ///
-/// Why not.
+/// The reason to reject the request.
 pub(crate) fn check_token(
     config: &Config,
     attempts: &Attempts,
@@ -72,7 +72,7 @@ pub(crate) fn check_token(
     }
 }
 
-/// The token in an `Authorization` header. Upper and lower case of the scheme are the same (RFC 9110, section 11.1).
+/// The token in an `Authorization` header. The scheme is not case-sensitive (RFC 9110, section 11.1).
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
@@ -112,7 +112,7 @@ mod tests {
         foreign(&[host, ("origin", "http://127.0.0.1:8090.evil.example")]);
         foreign(&[host, ("sec-fetch-site", "cross-site")]);
         foreign(&[host, ("sec-fetch-site", "same-site")]);
-        // DNS that turns to us: the name stays that of the others.
+        // DNS rebinding: the request contains the other site's name.
         foreign(&[("host", "evil.example:8090"), ("origin", "http://evil.example:8090")]);
         assert!(check(Method::GET, &[("host", "evil.example:8090")]).is_err());
         assert!(check(Method::GET, &[]).is_err());

@@ -1,15 +1,15 @@
-//! Why a request is rejected, and the response.
+//! Reasons to reject a request, and the responses.
 
 use hyper::StatusCode;
 
-/// Why a request is refused.
+/// The reason to reject a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// It is not for us, or not from a page of ours.
+    /// It does not name this server, or does not come from one of its pages.
     Foreign(&'static str),
     /// It has no token, or a wrong one.
     NoToken,
-    /// There were too many wrong ones.
+    /// There were too many wrong tokens.
     Later,
 }
 

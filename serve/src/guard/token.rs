@@ -1,4 +1,4 @@
-//! The token: compared in a time that depends on nothing, never shown, and not to be guessed by trying.
+//! The token: compared in constant time, never shown, and protected against guessing.
 
 use super::refused::Refused;
 use crate::runs::watcher::locked;
@@ -9,9 +9,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Characters of a token, at least and at most.
+/// The minimum and maximum length of a token.
 const LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
-/// The number of wrong tokens in a span of time after which no token is accepted.
+/// The number of wrong tokens in a time span after which no token is accepted.
 const WRONG_MAX: u32 = 20;
 const SPAN: Duration = Duration::from_mins(1);
 /// The maximum number of addresses whose wrong tokens are counted.
@@ -44,7 +44,7 @@ impl Token {
         Ok(Token(text.to_owned()))
     }
 
-    /// Whether a text is the token. Takes as long for any text of one length.
+    /// Whether a text is the token. The time depends only on the length of the text.
     fn is(&self, given: &str) -> bool {
         let (own, given) = (self.0.as_bytes(), given.as_bytes());
         let mut differences = u8::from(own.len() != given.len());
@@ -54,7 +54,7 @@ impl Token {
         black_box(differences) == 0
     }
 
-    /// The token as the cookie has it: no character of it means anything there.
+    /// The token as stored in the cookie, without characters that have a meaning there.
     pub(crate) fn cookie(&self) -> String {
         hex(&self.0)
     }
@@ -67,11 +67,11 @@ fn hex(text: &str) -> String {
     })
 }
 
-/// Counts wrong tokens of each address, so that a client that guesses only locks out itself.
+/// Counts the wrong tokens of each address, so that a client that guesses blocks only itself.
 #[derive(Debug, Default)]
 pub(crate) struct Attempts(Mutex<HashMap<IpAddr, Wrong>>);
 
-/// Wrong tokens since a moment.
+/// The wrong tokens since a time.
 #[derive(Clone, Copy, Debug)]
 struct Wrong {
     since: Instant,
@@ -79,20 +79,20 @@ struct Wrong {
 }
 
 impl Attempts {
-    /// Whether a text that came from an address is the token.
+    /// Verifies that a text from an address is the token.
     ///
     /// # Errors
     ///
-    /// It is not, or too many were wrong lately.
+    /// If it is not, or if too many were wrong recently.
     pub(crate) fn check(&self, from: IpAddr, token: &Token, given: &str) -> Result<(), Refused> {
         self.judge(from, || token.is(given))
     }
 
-    /// Whether the value of a cookie is that of the token.
+    /// Verifies that the value of a cookie is that of the token.
     ///
     /// # Errors
     ///
-    /// As [`check`](Attempts::check).
+    /// The same as those of [`check`](Attempts::check).
     pub(crate) fn check_cookie(&self, from: IpAddr, token: &Token, given: &str) -> Result<(), Refused> {
         self.judge(from, || Token(token.cookie()).is(given))
     }
@@ -102,7 +102,7 @@ impl Attempts {
         if all.len() >= ADDRESSES_MAX {
             all.retain(|_, wrong| wrong.since.elapsed() < SPAN);
         }
-        // Beyond the limit strangers count as one.
+        // Above the limit, all further addresses are counted together.
         let is_known = all.contains_key(&from) || all.len() < ADDRESSES_MAX;
         let from = if is_known { from } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
         let wrong = all.get(&from).copied().filter(|wrong| wrong.since.elapsed() < SPAN);

@@ -50,22 +50,23 @@ impl Body for Content {
 
 pub(crate) type Answer = Response<Content>;
 
-/// What pages of ours may do: use the style sheet, the script and the pictures that are served here, and nothing else.
+/// The permissions of the server's pages: the style sheet, the scripts and the pictures that it serves, and nothing
+/// else.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
      frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 /// The permissions of pages and pictures of a run: only their own style. They have no origin, so they can access
 /// nothing of this server.
 const FILE_POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'self'";
-/// The same for reports whose ops lead to the rows of the history: out of the frame that they are in, when they are
-/// clicked.
+/// The same for reports whose ops link to the rows of the history: a click may replace the page that contains the
+/// report's frame.
 const REPORT_POLICY: &str = "sandbox allow-top-navigation-by-user-activation; default-src 'none'; style-src 'unsafe-inline'; \
      img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
-/// The same for timelines, which draw themselves by a script of their own.
+/// The same for timelines, which contain the script that draws them.
 const TIMELINE_POLICY: &str = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; \
      script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-/// An answer with a body of this type.
+/// A response with a body of this type.
 pub(crate) fn of(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
     with(status, kind, Content::Whole(Some(body.into())))
 }
@@ -79,7 +80,7 @@ fn with(status: StatusCode, kind: &'static str, content: Content) -> Answer {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
-        // With none at all, browsers would not name our own pages as the origin of our own forms.
+        // With `no-referrer`, browsers would not send the origin with the forms of these pages.
         ("referrer-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),
         ("cross-origin-opener-policy", "same-origin"),
@@ -89,24 +90,24 @@ fn with(status: StatusCode, kind: &'static str, content: Content) -> Answer {
     answer
 }
 
-/// A page.
+/// A response with a page.
 pub(crate) fn page(status: StatusCode, html: maud::Markup) -> Answer {
     of(status, "text/html; charset=utf-8", html.into_string())
 }
 
-/// A result for programs.
+/// A response with a result for programs.
 pub(crate) fn json(status: StatusCode, value: &serde_json::Value) -> Answer {
     // Hidden characters are escaped, as in the results of the command line.
     let text = history_core::visible::json(&value.to_string()).into_owned();
     of(status, "application/json", text + "\n")
 }
 
-/// An error for programs.
+/// A response with an error for programs.
 pub(crate) fn error(status: StatusCode, message: &str) -> Answer {
     json(status, &serde_json::json!({"schema": 1, "error": {"message": message}}))
 }
 
-/// Another address to go to; it must be one of ours.
+/// A redirection to another address, which must be on this server.
 pub(crate) fn redirect(address: &str) -> Answer {
     let mut answer = of(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
     let value = HeaderValue::from_str(address).unwrap_or(HeaderValue::from_static("/"));
@@ -114,29 +115,29 @@ pub(crate) fn redirect(address: &str) -> Answer {
     answer
 }
 
-/// A file of a run.
+/// A response with a file of a run.
 pub(crate) fn file(kind: &'static str, is_timeline: bool, content: Content) -> Answer {
     let mut answer = with(StatusCode::OK, kind, content);
     let policy = if is_timeline { TIMELINE_POLICY } else { FILE_POLICY };
-    // Browsers refuse pages that are kept apart in both ways.
+    // Browsers reject pages that have both this header and a sandbox.
     answer.headers_mut().remove("cross-origin-opener-policy");
     answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     answer
 }
 
-/// A report with links to rows.
+/// A response with a report that has links to rows.
 pub(crate) fn report(html: String) -> Answer {
     let mut answer = file("text/html; charset=utf-8", false, Content::Whole(Some(html.into())));
     answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(REPORT_POLICY));
     answer
 }
 
-/// An endless body, of which nothing is kept.
+/// A response with an endless body, which must not be cached.
 pub(crate) fn events(pieces: mpsc::Receiver<io::Result<Bytes>>) -> Answer {
     with(StatusCode::OK, "text/event-stream", Content::Pieces(pieces, None))
 }
 
-/// The same response without its body, for a request of the head only.
+/// The response without its body, for a HEAD request.
 pub(crate) fn head_only(answer: Answer) -> Answer {
     let (mut parts, content) = answer.into_parts();
     if let Some(length) = content.size_hint().exact() {

@@ -6,13 +6,13 @@ use hyper::Method;
 /// The head of a request, without its body.
 pub(crate) struct Asked {
     pub(crate) method: Method,
-    /// Without percent signs.
+    /// The decoded path.
     pub(crate) path: String,
     pub(crate) query: Query,
 }
 
 impl Asked {
-    /// Whether the client is a program.
+    /// Whether the request is for the API.
     pub(crate) fn is_api(&self) -> bool {
         self.path.starts_with("/api/")
     }

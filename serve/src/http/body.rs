@@ -1,4 +1,4 @@
-//! Bodies of requests: never more than was expected, and never waited for without end.
+//! Bodies of requests, read with limits on length and time.
 
 use hyper::body::{Body as _, Bytes, Incoming};
 use std::future::poll_fn;
@@ -6,21 +6,21 @@ use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// For the client to send more.
+/// The maximum time to wait for more data.
 const PIECE_TIME: Duration = Duration::from_secs(30);
 
-/// The next piece of a body; nothing at its end.
+/// Reads the next piece of a body; `None` at its end.
 ///
 /// # Errors
 ///
-/// If the client has left, or sends nothing for too long.
+/// If the client has disconnected, or sends nothing for too long.
 pub(crate) async fn next(body: &mut Incoming) -> Result<Option<Bytes>, ()> {
     loop {
         let frame = timeout(PIECE_TIME, poll_fn(|context| Pin::new(&mut *body).poll_frame(context))).await;
         match frame {
             Ok(None) => return Ok(None),
             Ok(Some(Ok(frame))) => {
-                // What is not data is a trailer, which nobody needs.
+                // Other frames are trailers, which are ignored.
                 if let Ok(data) = frame.into_data() {
                     return Ok(Some(data));
                 }
@@ -30,7 +30,7 @@ pub(crate) async fn next(body: &mut Incoming) -> Result<Option<Bytes>, ()> {
     }
 }
 
-/// A complete body with a maximum size; none if it is larger or does not arrive.
+/// A complete body with a maximum size; `None` if it is larger or does not arrive.
 pub(crate) async fn small(mut body: Incoming, bytes_max: usize) -> Option<Vec<u8>> {
     let mut all = Vec::new();
     while let Some(piece) = next(&mut body).await.ok()? {

@@ -1,4 +1,4 @@
-//! HTTP without what is served: addresses, bodies and answers.
+//! HTTP independent of the content: addresses, bodies and responses.
 
 pub(crate) mod answer;
 pub(crate) mod asked;

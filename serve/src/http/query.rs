@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Pairs that a query may have.
+/// The maximum number of pairs in a query.
 const PAIRS_MAX: usize = 100;
 
 /// The pairs of a query, or of a form.
@@ -10,7 +10,7 @@ const PAIRS_MAX: usize = 100;
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads a query; nothing if it is not UTF-8, or has too many pairs.
+    /// Parses a query; `None` if it is not UTF-8, or has too many pairs.
     pub(crate) fn parse(text: &str) -> Option<Query> {
         let pairs = text.split('&').filter(|pair| !pair.is_empty());
         let pair = |pair: &str| {
@@ -21,18 +21,18 @@ impl Query {
         all.filter(|all| all.len() <= PAIRS_MAX).map(Query)
     }
 
-    /// The last value of a name.
+    /// The last value with a name.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The names, for callers that must recognize all of them.
+    /// All names, for callers that must reject unknown ones.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 }
 
-/// The text without percent signs; nothing if that is not UTF-8.
+/// Decodes percent-encoding; `None` if the result is not UTF-8.
 pub(crate) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -48,7 +48,7 @@ pub(crate) fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The text as a part of an address. Slashes are not encoded.
+/// Encodes a text as a part of an address. Slashes are not encoded.
 pub(crate) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

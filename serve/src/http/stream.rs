@@ -5,13 +5,13 @@ use hyper::body::Bytes;
 use std::io;
 use tokio::sync::mpsc;
 
-/// What makes a body, piece by piece.
+/// A producer of a body, piece by piece.
 pub(crate) trait Source: Send + 'static {
-    /// The next piece; nothing at the end.
+    /// Returns the next piece; `None` at the end.
     fn next(&mut self) -> io::Result<Option<Bytes>>;
 }
 
-/// Sends what a source makes.
+/// The content that a source produces.
 pub(crate) fn content(mut source: impl Source, length: Option<u64>) -> Content {
     let (sender, pieces) = mpsc::channel(1);
     tokio::spawn(async move {
@@ -27,7 +27,7 @@ pub(crate) fn content(mut source: impl Source, length: Option<u64>) -> Content {
             source = back;
             let Some(piece) = piece.transpose() else { return };
             let is_last = piece.is_err();
-            // Whoever waits no longer has left.
+            // An error means that the client has disconnected.
             if sender.send(piece).await.is_err() || is_last {
                 return;
             }

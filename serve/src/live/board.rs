@@ -1,4 +1,4 @@
-//! What is known of a run, kept up to date by a task of the server.
+//! The current state of a run, updated by a task of the server.
 
 use super::frame::{Fault, Known};
 use super::news::{Follower, Live, LiveFault, News};
@@ -11,7 +11,7 @@ use tokio::sync::watch;
 /// The time between two updates.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// A run as pages see it.
+/// The state of a run for pages.
 #[derive(Debug)]
 pub(crate) struct Board {
     live: Live,
@@ -20,16 +20,16 @@ pub(crate) struct Board {
     pieces: watch::Sender<Arc<Piece>>,
 }
 
-/// What was new at a moment, made once for all pages.
+/// An update, created once for all pages.
 #[derive(Debug, Default)]
 pub(crate) struct Piece {
-    /// Counts the pieces.
+    /// The number of the update.
     pub(crate) sequence: u64,
-    /// Since the piece before; a page that has missed that one takes the whole.
+    /// The change since the previous update. A page that missed that one gets the whole state instead.
     pub(crate) change: Bytes,
-    /// Whether only the whole says it.
+    /// Whether the change cannot be expressed, so that all pages need the whole state.
     pub(crate) is_whole: bool,
-    /// Whether no further one will come.
+    /// Whether this is the last update.
     pub(crate) is_last: bool,
     whole: OnceLock<Bytes>,
 }
@@ -41,23 +41,23 @@ impl Board {
         Board { live, begin: Instant::now(), known: Mutex::new(known), pieces }
     }
 
-    /// Notifies of new pieces.
+    /// A receiver that is notified of updates.
     pub(crate) fn pieces(&self) -> watch::Receiver<Arc<Piece>> {
         self.pieces.subscribe()
     }
 
-    /// Counts a page as long as it follows.
+    /// Counts a page until the result is dropped.
     pub(crate) fn follower(&self) -> Follower {
         self.live.follower()
     }
 
-    /// All that is known now.
+    /// The whole current state.
     pub(crate) fn whole(&self, piece: &Piece) -> Bytes {
         piece.whole.get_or_init(|| locked(&self.known).whole().into()).clone()
     }
 
-    /// The complete current state, for clients that do not follow; with a violation and an end, as soon as they are
-    /// reported.
+    /// The whole current state, for clients that do not receive updates. It includes a violation and the end as soon as
+    /// they are reported.
     pub(crate) fn now(&self) -> String {
         if self.live.has_urgent() {
             self.look();
@@ -73,7 +73,7 @@ impl Board {
         locked(&self.known).end.is_some()
     }
 
-    /// Takes in what is new, until the run has ended.
+    /// Adds updates until the run has ended.
     pub(crate) async fn keep(&self) {
         loop {
             let is_last = self.look();
@@ -84,9 +84,9 @@ impl Board {
         }
     }
 
-    /// Takes in what is new. Whether the run has ended.
+    /// Adds the news since the last call. Returns whether the run has ended.
     fn look(&self) -> bool {
-        // Pieces are in order, and whoever waits for this lock finds what was taken.
+        // Updates are in order: a thread that waits for this lock also sees the news that were taken.
         let mut known = locked(&self.known);
         let news = self.live.take();
         let time_ms = u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX);

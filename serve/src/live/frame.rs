@@ -1,18 +1,18 @@
-//! What pages get of a run: all of it, or what has changed since the piece before.
+//! The data that pages get about a run: the whole state, or the changes since the previous update.
 
 use super::news::{LiveAbout, LiveEnd, LiveTick, LiveViolation};
 use super::series::{Column, Series};
 use history_core::cast::Cast as _;
 use serde_json::{Value, json};
 
-/// Faults that are shown, the latest ones.
+/// The maximum number of faults shown, the latest ones.
 const FAULTS_MAX: usize = 200;
 
-/// All that is known of a run.
+/// The whole state of a run.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) about: std::sync::Arc<LiveAbout>,
-    /// Pieces so far.
+    /// The number of updates so far.
     pub(super) sequence: u64,
     pub(super) time_ms: u64,
     pub(super) tick: LiveTick,
@@ -23,7 +23,7 @@ pub(super) struct Known {
     pub(super) end: Option<LiveEnd>,
 }
 
-/// A fault, by when it began and ended.
+/// A fault, with its beginning and end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) what: String,
@@ -32,7 +32,7 @@ pub(super) struct Fault {
 }
 
 impl Known {
-    /// The verdict so far.
+    /// The current verdict.
     fn verdict(&self) -> &str {
         match &self.end {
             Some(end) => end.verdict.as_deref().unwrap_or("error"),
@@ -41,7 +41,7 @@ impl Known {
         }
     }
 
-    /// All of it, as JSON.
+    /// The whole state as JSON.
     pub(super) fn whole(&self) -> String {
         self.json(0, true)
     }
@@ -81,7 +81,7 @@ impl Known {
         if let Some(end) = &self.end {
             value["end"] = json!(end);
         }
-        // Nothing hidden gets to a page.
+        // Hidden characters are escaped.
         history_core::visible::json(&value.to_string()).into_owned()
     }
 

@@ -1,9 +1,9 @@
-//! How long operations took, as counts of classes of times: small, quick to add to, and exact to a quarter.
+//! Latencies of operations as a histogram: small, fast to update, and precise to a quarter.
 
 use history_core::cast::Cast as _;
 use serde::{Deserialize, Serialize};
 
-/// Classes: four for each power of two of nanoseconds.
+/// The number of classes: four for each power of two of nanoseconds.
 const CLASSES: usize = 256;
 
 /// How long operations took.
@@ -19,12 +19,12 @@ const CLASSES: usize = 256;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
-    /// Operations by class; it ends with the last class that has some.
+    /// The number of operations in each class, up to the last class that is not empty.
     counts: Vec<u32>,
 }
 
 impl Latencies {
-    /// The class of a time in nanoseconds.
+    /// The class of a latency in nanoseconds.
     #[inline]
     fn class(time_ns: u64) -> usize {
         if time_ns < 4 {
@@ -34,7 +34,7 @@ impl Latencies {
         (4 * power + low_two(time_ns >> (power - 2))).to_usize() - 4
     }
 
-    /// The longest time of a class, in nanoseconds.
+    /// The longest latency of a class in nanoseconds.
     fn longest_ns(class: usize) -> u64 {
         if class < 4 {
             return class.to_u64();
@@ -52,7 +52,7 @@ impl Latencies {
         self.add_to(Latencies::class(time_ns), 1);
     }
 
-    /// Adds operations of a class.
+    /// Adds operations to a class.
     fn add_to(&mut self, class: usize, count: u32) {
         if class >= self.counts.len() {
             self.counts.resize((class + 1).min(CLASSES), 0);
@@ -72,7 +72,7 @@ impl Latencies {
             .for_each(|(at, count)| self.add_to(at, *count));
     }
 
-    /// Adds all of another one, which has none afterwards and keeps its memory.
+    /// Moves all counts from another histogram, which is then empty and keeps its memory.
     pub(super) fn take_all(&mut self, other: &mut Latencies) {
         self.join(other);
         other.counts.clear();

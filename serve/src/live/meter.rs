@@ -1,4 +1,4 @@
-//! Measures the ops that pass a judge: a few additions per op, and one exchange with the server per batch.
+//! Counts the ops that pass a checker: a few additions per op, and one exchange with the server per batch.
 
 use super::news::{Live, LiveFault, LiveTick};
 use histcheck_draw::bands::Bands;
@@ -10,7 +10,7 @@ pub struct Meter {
     live: Live,
     tick: LiveTick,
     bands: Bands,
-    /// Faults that were seen to begin, and which of them have ended.
+    /// Whether each fault that began has ended.
     ended: Vec<bool>,
 }
 

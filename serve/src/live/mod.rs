@@ -1,8 +1,8 @@
-//! A run in progress: the input from its judge and its clients ([`news`]), the stored state ([`board`]), and the output
-//! to pages ([`frame`]).
+//! A run in progress: the input from its checker and its clients ([`news`]), the stored state ([`board`]), and the
+//! output to pages ([`frame`]).
 //!
-//! The judge never waits for a page. It stores its news in a place that a task of the server empties twice a second, to
-//! create one piece of text for all pages outside of the lock. A slow page gets the latest piece, and not each of them.
+//! The checker never waits for a page. It stores its news in a place that a task of the server empties twice a second.
+//! The task creates one text for all pages outside of the lock. A slow page gets the latest update, not each of them.
 
 pub(crate) mod board;
 mod frame;

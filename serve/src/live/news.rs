@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
-/// Violations that are kept; further ones are counted.
+/// The maximum number of violations that are kept; further ones are counted.
 const VIOLATIONS_MAX: usize = 20;
-/// Characters of an explanation.
+/// The maximum number of characters of an explanation.
 const CHARS_MAX: usize = 12_000;
 
 /// What a run is.
@@ -126,14 +126,14 @@ pub struct Live {
 #[derive(Debug, Default)]
 struct Place {
     news: Mutex<News>,
-    /// Something came that is not to wait for the next look.
+    /// Notified when something must not wait for the next update.
     urgent: Notify,
-    /// Pages that follow.
+    /// The number of pages that receive updates.
     followers: AtomicUsize,
     has_ended: AtomicBool,
 }
 
-/// A page that follows.
+/// A page that receives updates; counted until this is dropped.
 pub(crate) struct Follower(Arc<Place>);
 
 impl Drop for Follower {
@@ -147,7 +147,7 @@ impl Drop for Follower {
 pub(super) struct News {
     pub(super) tick: Option<LiveTick>,
     pub(super) violations: Vec<LiveViolation>,
-    /// How many there were, with those that are not kept.
+    /// The number of violations, including those that are not kept.
     pub(super) violations_count: u64,
     pub(super) end: Option<LiveEnd>,
 }
@@ -197,26 +197,26 @@ impl Live {
         self.place.followers.load(Ordering::SeqCst)
     }
 
-    /// Counts a page as long as it follows.
+    /// Counts a page until the result is dropped.
     pub(crate) fn follower(&self) -> Follower {
         self.place.followers.fetch_add(1, Ordering::SeqCst);
         Follower(Arc::clone(&self.place))
     }
 
-    /// Takes what is new.
+    /// Takes the news.
     pub(super) fn take(&self) -> News {
         let mut news = locked(&self.place.news);
         let violations_count = news.violations_count;
         std::mem::replace(&mut *news, News { violations_count, ..News::default() })
     }
 
-    /// Whether something came that is not to wait, and was not taken yet.
+    /// Whether there is news that must not wait.
     pub(super) fn has_urgent(&self) -> bool {
         let news = locked(&self.place.news);
         news.end.is_some() || !news.violations.is_empty()
     }
 
-    /// Until something came that is not to wait.
+    /// Waits for news that must not wait.
     pub(super) async fn urgent(&self) {
         self.place.urgent.notified().await;
     }

@@ -1,13 +1,13 @@
-//! Figures over time: up to a maximum number of columns, however long a run takes. When they are full, each two become
-//! one of twice the width.
+//! Figures over time, with a maximum number of columns for runs of any length. When all columns are used, each two of
+//! them are combined into one of twice the width.
 
 use super::latencies::Latencies;
 use super::news::LiveTick;
 use history_core::cast::Cast as _;
 
-/// Columns, at most.
+/// The maximum number of columns.
 pub(super) const COLUMNS_MAX: usize = 480;
-/// Milliseconds of a column at first.
+/// The initial width of a column in milliseconds.
 const WIDTH_MS: u64 = 500;
 
 /// Figures over time.
@@ -15,18 +15,18 @@ const WIDTH_MS: u64 = 500;
 pub(super) struct Series {
     pub(super) width_ms: u64,
     pub(super) columns: Vec<Column>,
-    /// What the last tick said.
+    /// The number of ops at the last update.
     ops: u64,
     completed: [u64; 3],
 }
 
-/// What happened in a span of time.
+/// The events in a time span.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Column {
     pub(super) ops: u64,
-    /// Completions: ok, fail, info.
+    /// The number of completions: ok, fail, info.
     pub(super) completed: [u64; 3],
-    /// Operations in flight at its end.
+    /// The number of operations in flight at its end.
     pub(super) open: u64,
     pub(super) latencies: Latencies,
 }
@@ -38,7 +38,7 @@ impl Default for Series {
 }
 
 impl Series {
-    /// The column of a time.
+    /// The index of the column for a time.
     pub(super) fn at(&self, time_ms: u64) -> usize {
         (time_ms / self.width_ms).to_usize()
     }

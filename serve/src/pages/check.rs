@@ -9,10 +9,10 @@ use histcheck_draw::text;
 use maud::{Markup, html};
 use serde_json::Value;
 
-/// The time in milliseconds until the page of an open check is updated.
+/// The time in milliseconds until the page of a check in progress is updated.
 const LOOK_AGAIN_MS: u32 = 500;
 
-/// The page of a check; nothing if there is none of this id.
+/// The page of a check; `None` if there is none with this id.
 pub(crate) fn check(state: &State, id: &str) -> Option<Markup> {
     let (record, folder) = state.checks.as_ref()?.find(id)?;
     let again = record.stage.is_open().then_some(LOOK_AGAIN_MS);
@@ -52,7 +52,7 @@ pub(crate) fn check(state: &State, id: &str) -> Option<Markup> {
     ))
 }
 
-/// What was asked for.
+/// The parameters of the check, in words.
 fn told(record: &Record) -> String {
     let Wanted { checkers, levels, keyed } = &record.wanted;
     let levels = if levels.is_empty() { String::new() } else { format!(", levels {levels}") };
@@ -70,7 +70,7 @@ fn verdict(result: Option<&Value>) -> Markup {
     html! { (badge(outcome.verdict)) " " bdi { (super::layout::names(&outcome.anomalies, 8)) } }
 }
 
-/// Why a history could not be checked: where, and what was expected.
+/// The reason why a history could not be checked: the position, and what was expected.
 fn problem(error: &Value) -> Markup {
     let of = |name: &str| error.get(name).and_then(Value::as_str).map(|part| text::shown(part, 2000));
     let number = |name: &str| error.get(name).and_then(Value::as_u64);
@@ -100,7 +100,7 @@ fn choice(checks: &Checks, is_required: bool) -> Markup {
     }
 }
 
-/// The form that checks a run again, with the checks that were made here.
+/// The form that checks a run again, and the list of its earlier checks here.
 pub(super) fn again(checks: &Checks, run: &str) -> Markup {
     let before = checks.of(run);
     html! {
@@ -121,7 +121,7 @@ pub(super) fn again(checks: &Checks, run: &str) -> Markup {
     }
 }
 
-/// Where histories are dropped.
+/// The area for dropping histories.
 pub(super) fn drop_zone(checks: &Checks) -> Markup {
     html! {
         details.drop id="drop" data-bytes-max=(checks.judge().history_bytes_max) {

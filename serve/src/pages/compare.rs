@@ -1,4 +1,4 @@
-//! Two runs side by side: what differs.
+//! The page that shows the differences between two runs.
 
 use super::layout::{badge, page};
 use super::list::{length, name};
@@ -10,12 +10,12 @@ use histcheck_draw::text;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-/// Files of a run that are compared, and those that are named.
+/// The maximum number of files of a run that are compared, and that are named.
 const FILES_MAX: usize = 10_000;
 const NAMED_MAX: usize = 100;
 
-/// The page of two runs; nothing if one of them is not there. The address has their ids in `a` and `b`. The form on the
-/// page of a run has its own in `run` instead of `a`.
+/// The page of two runs; `None` if one of them does not exist. The address has their ids in `a` and `b`. The form on
+/// the page of a run sends its own id as `run` instead of `a`.
 pub(crate) fn compare(state: &State, query: &Query) -> Option<Markup> {
     let snapshot = state.watcher.snapshot();
     let a = match query.get("run") {
@@ -47,7 +47,7 @@ pub(crate) fn compare(state: &State, query: &Query) -> Option<Markup> {
     ))
 }
 
-/// A fact about a run, and how to say it.
+/// A fact about a run: its name, and the function that returns its text.
 type Fact = (&'static str, fn(&Run) -> String);
 
 const FACTS: [Fact; 3] = [
@@ -70,7 +70,7 @@ fn row(title: &str, differs: bool, left: &Markup, right: &Markup) -> Markup {
     }
 }
 
-/// A row with what only one of two lists has.
+/// A row with the entries that only one of two lists has.
 fn lists(title: &str, left: &[String], right: &[String]) -> Markup {
     let sets = [left, right].map(|list| list.iter().collect::<BTreeSet<_>>());
     let only = |own: &BTreeSet<&String>, other: &BTreeSet<&String>| {
@@ -85,7 +85,7 @@ fn lists(title: &str, left: &[String], right: &[String]) -> Markup {
     row(title, sets[0] != sets[1], &only(&sets[0], &sets[1]), &only(&sets[1], &sets[0]))
 }
 
-/// The files of a run with their sizes: one that has another size differs.
+/// The files of a run with their sizes: files of different sizes are different.
 fn files(state: &State, run: &Run) -> Vec<String> {
     let Ok((path, _)) = place::find(&state.config.directory, &run.id) else { return Vec::new() };
     let (files, _) = if run.is_directory { place::files(&path, FILES_MAX) } else { (Vec::new(), true) };

@@ -30,7 +30,7 @@ pub(super) fn page(title: &str, main: &Markup) -> Markup {
     }
 }
 
-/// A verdict: readable without its colour.
+/// A verdict, which is readable without its colour.
 pub(super) fn badge(verdict: Option<Verdict>) -> Markup {
     let (mark, word, class) = match verdict {
         Some(Verdict::Valid) => ("\u{2713}", "valid", "valid"),
@@ -42,7 +42,7 @@ pub(super) fn badge(verdict: Option<Verdict>) -> Markup {
     html! { span class={ "badge " (class) } { span aria-hidden="true" { (mark) " " } (word) } }
 }
 
-/// A list of names from elsewhere, at most so many of them.
+/// A list of untrusted names, with a maximum number of them.
 pub(super) fn names(names: &[String], shown_max: usize) -> String {
     let shown: Vec<String> = names.iter().take(shown_max).map(|name| text::shown(name, 80)).collect();
     let more = names.len().saturating_sub(shown_max);
@@ -50,13 +50,13 @@ pub(super) fn names(names: &[String], shown_max: usize) -> String {
     shown.join(", ") + &end
 }
 
-/// Why there is no other page.
+/// A page with an error.
 pub(crate) fn problem(status: StatusCode, message: &str) -> Markup {
     let title = status.canonical_reason().unwrap_or("Error");
     page(title, &html! { h1 { (title) } p { (text::shown(message, 600)) } p { a href="/" { "All runs" } } })
 }
 
-/// The form that takes the token.
+/// The form for the token.
 pub(crate) fn login(back: &str, was_wrong: bool) -> Markup {
     page(
         "Token",

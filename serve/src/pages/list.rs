@@ -10,7 +10,7 @@ use histcheck_draw::text;
 use history_core::cast::Cast as _;
 use maud::{Markup, html};
 
-/// The list as an address wants it.
+/// The list for the view in an address.
 pub(crate) fn list(state: &State, view: &View) -> Markup {
     let snapshot = state.watcher.snapshot();
     let selected = view.select(&snapshot.runs);
@@ -109,7 +109,7 @@ fn table<'r>(view: &View, runs: impl Iterator<Item = &'r Run>) -> Markup {
 
 fn heading(view: &View, column: Column, title: &str) -> Markup {
     let is_sorted = view.column == column;
-    // A second click turns the order around; what is largest, latest or worst comes first.
+    // A second click reverses the order. By default, the largest, latest or worst run is first.
     let is_descending = if is_sorted { !view.is_descending } else { !matches!(column, Column::Name | Column::Checker) };
     let address = View { column, is_descending, page: 1, ..view.clone() }.address();
     let (mark, order) = if view.is_descending { (" \u{2193}", "descending") } else { (" \u{2191}", "ascending") };
@@ -141,12 +141,12 @@ fn cell(title: &str, names: &str) -> Markup {
     html! { td data-title=(title) { @if !names.is_empty() { bdi { (names) } } } }
 }
 
-/// What a run is called.
+/// The name of a run.
 pub(super) fn name(id: &str) -> String {
     if id == "." { "(this directory)".to_owned() } else { id.to_owned() }
 }
 
-/// A span of time for people.
+/// A duration for people.
 pub(super) fn length(nanoseconds: Option<u64>) -> String {
     const TENTH: u64 = 100_000_000;
     let Some(tenths) = nanoseconds.map(|time| time / TENTH) else { return "\u{2013}".to_owned() };

@@ -6,14 +6,14 @@ use crate::state::State;
 use histcheck_draw::text;
 use maud::{Markup, html};
 
-/// What is plotted over time: the id that the script knows it by, its title, and what its lines are.
+/// The plots over time: the id for the script, the title, and the names of its lines.
 const PLOTS: [(&str, &str, &str); 3] = [
     ("rate", "Operations per second", "ok, fail and info, one on top of the other"),
     ("latency", "Latency", "median and 99th percentile, on a logarithmic scale"),
     ("open", "Operations in flight", ""),
 ];
 
-/// The page; none if no run is in progress.
+/// The page; `None` if no run is in progress.
 pub(crate) fn live(state: &State) -> Option<Markup> {
     let board = state.board.as_ref()?;
     let title = text::shown(board.name(), 200);

@@ -1,4 +1,4 @@
-//! The pages. They work without a script; the one script only keeps them up to date.
+//! The pages. They work without scripts; the scripts update them.
 
 mod check;
 mod compare;
@@ -19,15 +19,15 @@ pub(crate) use run::run;
 /// The style of all pages.
 pub(crate) const STYLE: &str = include_str!("style.css");
 pub(crate) const STYLE_ADDRESS: &str = "/style.css";
-/// The picture in the tab of a browser.
+/// The icon in the tab of a browser.
 pub(crate) const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\"><rect width=\"16\" height=\"16\" rx=\"3\" fill=\"#0a6b46\"/><path d=\"M3.5 8.5l3 3 6-7\" fill=\"none\" stroke=\"#fff\" stroke-width=\"2\"/></svg>";
 pub(crate) const ICON_ADDRESS: &str = "/icon.svg";
-/// What keeps a page up to date.
+/// The script that updates a page.
 pub(crate) const SCRIPT: &str = include_str!("page.js");
 pub(crate) const SCRIPT_ADDRESS: &str = "/page.js";
-/// What draws a run that goes on.
+/// The script that draws a run in progress.
 pub(crate) const LIVE_SCRIPT: &str = include_str!("live.js");
 pub(crate) const LIVE_SCRIPT_ADDRESS: &str = "/live.js";
-/// What lets rows be scrolled.
+/// The script for scrolling through rows.
 pub(crate) const ROWS_SCRIPT: &str = include_str!("rows.js");
 pub(crate) const ROWS_SCRIPT_ADDRESS: &str = "/rows.js";

@@ -1,7 +1,7 @@
-//! The rows of a history: some of them, a search among them, and an op with what is around it.
+//! The rows of a history: some of them, a search, or an op with its surroundings.
 //!
-//! The page works without a script, with links to the rows before and behind. The script puts a list in the place of
-//! the table that can be scrolled from the first row to the last.
+//! The page works without a script, with links to the previous and next rows. The script replaces the table by a list
+//! that can be scrolled from the first row to the last.
 
 use super::ROWS_SCRIPT_ADDRESS;
 use super::layout::{page, problem};
@@ -20,14 +20,14 @@ use hyper::StatusCode;
 use maud::{Markup, html};
 use std::io;
 
-/// Rows of a page without a script.
+/// The number of rows on a page without a script.
 const PAGE_ROWS: usize = 100;
-/// Rows above an op that was jumped to.
+/// The number of rows above the requested op.
 const ROWS_ABOVE: u64 = 10;
 /// The time in milliseconds until the page of a history that is being read is updated.
 const LOOK_AGAIN_MS: u32 = 300;
 
-/// The page of the rows of a run; nothing if there is no such run, or it has no history.
+/// The page of the rows of a run; `None` if there is no such run, or it has no history.
 pub(crate) fn rows(state: &State, id: &str, query: &Query) -> Option<(StatusCode, Markup)> {
     let snapshot = state.watcher.snapshot();
     let run = snapshot.run(id)?;
@@ -111,7 +111,7 @@ impl View<'_> {
         self.filter.address(&self.path(), more)
     }
 
-    /// The op of an index among all others.
+    /// The address of the op with an index, among all other ops.
     fn around(&self, index: u64) -> String {
         Filter::default().address(&self.path(), &[("at", &index.to_string())])
     }
@@ -149,7 +149,7 @@ impl View<'_> {
         }
     }
 
-    /// An op as it is written, and the other half of its operation.
+    /// The full text of an op, and a link to the other op of its operation.
     fn chosen(&self, shelf: &mut Shelf<'_>, row: &Row) -> io::Result<Markup> {
         let written = shelf.written(row.at)?;
         let other = shelf.other_half(row)?;
@@ -209,7 +209,7 @@ impl View<'_> {
         }
     }
 
-    /// The rows, and between them those that are too long.
+    /// The rows, and notes between them for those that are too long.
     fn body(&self, window: &Window, chosen: Option<u64>) -> Markup {
         let mut lines: Vec<(u64, Markup)> =
             window.rows.iter().map(|row| (row.at, self.row(row, chosen == Some(row.at)))).collect();
@@ -242,7 +242,7 @@ impl View<'_> {
     }
 }
 
-/// The message if another op than that of the requested index is shown.
+/// The message if the shown op does not have the requested index.
 fn other(index: u64, shown: Option<&Row>) -> Option<String> {
     match shown {
         None => Some(format!("The op with index {index}, or the next one, is too long to be shown.")),
@@ -256,7 +256,7 @@ fn of_process(path: &str, process: &str) -> String {
     Filter { process: process.to_owned(), ..Filter::default() }.address(path, &[])
 }
 
-/// Seconds with six digits behind the point.
+/// Seconds with six decimal places.
 pub(crate) fn seconds(time_ns: i64) -> String {
     let (sign, time) = (if time_ns < 0 { "-" } else { "" }, time_ns.unsigned_abs() / 1000);
     format!("{sign}{}.{:06}", time / 1_000_000, time % 1_000_000)

@@ -1,4 +1,4 @@
-//! The page of a run: what was found, its report, its pictures and its files.
+//! The page of a run: its results, its report, its pictures and its files.
 
 use super::layout::{badge, names, page};
 use super::list::{length, name};
@@ -9,13 +9,13 @@ use crate::state::State;
 use histcheck_draw::text;
 use maud::{Markup, html};
 
-/// Files and pictures that a page lists; the archive has all.
+/// The maximum number of files and pictures that a page lists; the archive contains all.
 const FILES_MAX: usize = 500;
 const PICTURES_MAX: usize = 12;
-/// Other runs that are offered for comparison.
+/// The maximum number of other runs offered for comparison.
 const NEAR_MAX: usize = 50;
 
-/// The page of a run; nothing if there is no such run.
+/// The page of a run; `None` if there is no such run.
 pub(crate) fn run(state: &State, id: &str) -> Option<Markup> {
     let snapshot = state.watcher.snapshot();
     let run = snapshot.run(id)?;
@@ -55,9 +55,9 @@ fn facts(run: &Run) -> Markup {
     html! { dl.facts { @for (title, value) in all { div { dt { (title) } dd { bdi { (value) } } } } } }
 }
 
-/// The choice of another run to see beside this one.
+/// A form to choose another run for comparison.
 fn beside(run: &Run, runs: &[Run]) -> Markup {
-    // Those that are likely to be meant: the ones in the same folder.
+    // Offers the runs in the same folder, which are the most likely choice.
     let folder = run.id.rsplit_once('/').map_or("", |(folder, _)| folder);
     let is_plain = |other: &Run| text::shown(&other.id, 300) == other.id;
     let is_near = |other: &&Run| {

@@ -1,4 +1,4 @@
-//! Reads a history once, from its beginning, and notes where its parts begin.
+//! Reads a history once from its beginning, and stores the positions of its parts.
 
 use super::index::{Draft, Head, Index};
 use super::traits::{self, Traits};
@@ -10,40 +10,40 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Bytes of a copy, at most.
+/// The maximum length of a copy in bytes.
 const COPY_BYTES_MAX: u64 = 2 << 30;
-/// Bytes of text kept in memory where ops must be sorted, and of an op.
+/// The maximum length of text in memory if ops must be sorted, and of an op, in bytes.
 const HELD_BYTES_MAX: u64 = 1 << 30;
 const OP_BYTES_MAX: usize = 64 << 20;
-/// Bytes at the beginning in which the first bracket stands.
+/// The number of bytes at the beginning that are searched for the first bracket.
 const HEAD_BYTES: u64 = 64 << 10;
 
-/// How far a build has come.
+/// The progress of a build.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// Bytes of the file that were read, and all of them.
+    /// The bytes of the file that were read, and all of them.
     pub(super) read: AtomicU64,
     pub(super) bytes: AtomicU64,
-    /// Ends the build.
+    /// Set to end the build.
     pub(super) is_over: AtomicBool,
 }
 
-/// What is to be read.
+/// The task of a build.
 pub(super) struct Job<'a> {
     pub(super) file: File,
-    /// Its path below the directory that is served, and what the file is like.
+    /// The path of the history below the served directory, and the state of its file.
     pub(super) history: &'a str,
     pub(super) mark: String,
-    /// Where a copy may be written.
+    /// The path for a copy, if one may be written.
     pub(super) copy: Option<&'a Path>,
     pub(super) progress: Arc<Progress>,
 }
 
-/// Makes the index of a history.
+/// Builds the index of a history.
 ///
 /// # Errors
 ///
-/// A sentence on why there is none.
+/// A sentence with the reason for the failure.
 pub(super) fn build(mut job: Job<'_>) -> Result<Index, String> {
     let unread = |error: io::Error| format!("The history cannot be read: {error}.");
     let start = start(&mut job.file).map_err(unread)?;
@@ -94,7 +94,7 @@ pub(super) fn build(mut job: Job<'_>) -> Result<Index, String> {
     Ok(gathered.draft.done(head))
 }
 
-/// Where and why reading ended.
+/// A sentence with the position and the reason of an error.
 fn sentence(error: &HistoryError) -> String {
     let at = error.position.map(|position| format!("At {position}: ")).unwrap_or_default();
     format!("{at}{}.", error.message)
@@ -120,7 +120,7 @@ impl Gathered {
     }
 }
 
-/// What the beginning of a file says.
+/// The properties of a file that its beginning shows.
 struct Start {
     is_compressed: bool,
     bracket: Option<char>,
@@ -136,7 +136,7 @@ fn start(file: &mut File) -> io::Result<Start> {
     let mut rest = text.trim_start_matches('\u{feff}');
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
-        // A comment of EDN.
+        // Skips a comment of EDN.
         match rest.strip_prefix(';') {
             Some(comment) => rest = comment.split_once('\n').map_or("", |(_, after)| after),
             None => break,
@@ -148,14 +148,14 @@ fn start(file: &mut File) -> io::Result<Start> {
     })
 }
 
-/// Where the rows are read from later.
+/// The text from which rows will be read.
 enum Text {
-    /// From the history itself.
+    /// The history itself.
     Own,
     Copy(Copy),
 }
 
-/// The ops of a history that cannot be entered in the middle, one a line.
+/// A copy of the ops, one per line, of a history that cannot be read from the middle.
 struct Copy {
     writer: Writer<Counted<BufWriter<File>>>,
     bytes: Arc<AtomicU64>,
@@ -174,7 +174,7 @@ impl Copy {
         Ok(Copy { writer: Writer::new(counted, format), bytes })
     }
 
-    /// Adds an op. Where it begins.
+    /// Adds an op. Returns where it begins.
     fn add(&mut self, op: &Op<'_>) -> Result<u64, HistoryError> {
         let offset = self.bytes.load(Ordering::Relaxed);
         if offset > COPY_BYTES_MAX {
@@ -194,7 +194,7 @@ impl Copy {
     }
 }
 
-/// Counts what is written.
+/// Counts the bytes that are written.
 struct Counted<W> {
     out: W,
     bytes: Arc<AtomicU64>,
@@ -212,7 +212,7 @@ impl<W: Write> Write for Counted<W> {
     }
 }
 
-/// A file that says how much of it was read, and ends if nobody needs it any longer.
+/// A file that counts the bytes read, and ends if the build was cancelled.
 struct Watched {
     file: File,
     progress: Arc<Progress>,

@@ -1,8 +1,7 @@
-//! The file of an index: a line of JSON with what is known of the whole history, then the parts as numbers, then a
-//! checksum of all.
+//! The file of an index: a line of JSON with data about the whole history, then the parts as numbers, then a checksum.
 //!
-//! It is written beside its place and renamed. What is not understood, or has another checksum, is no index, and is
-//! built again.
+//! It is written under another name and renamed. A file with an unknown version or a wrong checksum is ignored, and the
+//! index is built again.
 
 use super::index::{Head, Index, PARTS_MAX, Part};
 use super::traits::{Traits, WORDS};
@@ -12,12 +11,12 @@ use flate2::Crc;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Changes with what the bytes mean.
+/// The version of the file's format.
 const VERSION: &str = "histcheck-rows 1\n";
-/// Numbers of a part.
+/// The number of numbers in a part.
 const NUMBERS: usize = 4 + WORDS;
 const PART_BYTES: usize = NUMBERS * 8;
-/// Bytes of the line of JSON, at most.
+/// The maximum length of the line of JSON in bytes.
 const HEAD_BYTES_MAX: usize = 1 << 20;
 
 /// Writes an index.
@@ -39,7 +38,7 @@ pub(super) fn write(path: &Path, index: &Index) -> io::Result<()> {
     put(path, |out| out.write_all(&bytes))
 }
 
-/// Reads an index below the directory that is served; nothing if there is none, or a broken one.
+/// Reads an index below the served directory; `None` if it does not exist or is damaged.
 pub(super) fn read(root: &Path, path: &Path) -> Option<Index> {
     let (file, length) = place::open_own(root, path).ok()?;
     let most = u64::try_from(VERSION.len() + HEAD_BYTES_MAX + PARTS_MAX * PART_BYTES + 4).unwrap_or(u64::MAX);

@@ -4,7 +4,7 @@ use super::traits::{self, Traits};
 use crate::http::query::{Query, address};
 use history_core::{Op, OpKind};
 
-/// Characters of a text that is looked for.
+/// The maximum number of characters of a text to search for.
 const CHARS_MAX: usize = 1000;
 const KINDS: [OpKind; 4] = [OpKind::Invoke, OpKind::Ok, OpKind::Fail, OpKind::Info];
 
@@ -15,22 +15,22 @@ pub(crate) struct Filter {
     pub(crate) key: String,
     pub(crate) function: String,
     pub(crate) kind: Option<OpKind>,
-    /// A part of the op as it is written.
+    /// A part of the op's text.
     pub(crate) text: String,
 }
 
 impl Filter {
-    /// The names that stand in an address.
+    /// The parameter names in an address.
     pub(crate) const NAMES: [&'static str; 5] = ["process", "key", "f", "type", "text"];
 
     /// The search in an address.
     ///
     /// # Errors
     ///
-    /// A sentence on what is wrong with it.
+    /// A sentence with the error in it.
     pub(crate) fn of(query: &Query) -> Result<Filter, String> {
         let text = |name: &str| query.get(name).unwrap_or_default().trim().to_owned();
-        // As EDN writes names, and as JSON does.
+        // Removes the marks of names in EDN or JSON.
         let name = |of: &str| {
             let text = text(of);
             let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
@@ -55,19 +55,19 @@ impl Filter {
         *self == Filter::default()
     }
 
-    /// The pairs of an address that looks for the same.
+    /// The parameters of an address for the same search.
     pub(crate) fn pairs(&self) -> Vec<(&'static str, &str)> {
         let kind = self.kind.map_or("", OpKind::name);
         let values = [self.process.as_str(), &self.key, &self.function, kind, &self.text];
         Filter::NAMES.into_iter().zip(values).filter(|(_, value)| !value.is_empty()).collect()
     }
 
-    /// An address with this filter and further pairs.
+    /// An address with this filter and further parameters.
     pub(crate) fn address(&self, path: &str, more: &[(&str, &str)]) -> String {
         address(path, self.pairs().into_iter().chain(more.iter().copied()))
     }
 
-    /// The marks of a part that may hold what is looked for.
+    /// The marks of a part that may contain matches.
     pub(super) fn traits(&self) -> Traits {
         let mut wanted = self.kind.map(Traits::of_kind).unwrap_or_default();
         let mut want = |text: &str, of: fn(&str) -> Traits| {
@@ -81,7 +81,7 @@ impl Filter {
         wanted
     }
 
-    /// Whether an op, which is written so, is looked for.
+    /// Whether an op with this text matches.
     pub(super) fn is(&self, op: &Op<'_>, written: &str) -> bool {
         if self.kind.is_some_and(|kind| kind != op.kind) || !self.function.is_empty() && op.f != Some(&*self.function) {
             return false;

@@ -1,18 +1,18 @@
-//! Where the parts of a history begin: so few of them that they fit into memory, however long the history is.
+//! The positions of a history's parts: few enough to fit into memory, for histories of any length.
 
 use super::traits::Traits;
 use history_core::Format;
 use serde::{Deserialize, Serialize};
 
-/// Parts of a history, at most. If there are more, each two become one.
+/// The maximum number of parts of a history. If there are more, each two are combined.
 pub(super) const PARTS_MAX: usize = 1 << 16;
-/// Ops of a part, as long as there are not too many parts; and bytes, behind which a part ends however few ops it has.
+/// The initial number of ops in a part; and the number of bytes after which a part ends, with any number of ops.
 const PART_OPS: u64 = 64;
 const PART_BYTES: u64 = 256 << 10;
-/// Names of functions and processes that are kept, for the forms.
+/// The maximum number of names of functions and processes that are kept, for the forms.
 const NAMES_MAX: usize = 64;
 
-/// Where the parts of a history begin.
+/// The positions of a history's parts.
 #[derive(Debug)]
 pub(crate) struct Index {
     pub(crate) head: Head,
@@ -22,35 +22,35 @@ pub(crate) struct Index {
 /// The data of an index about the whole history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
-    /// The path of the history below the directory that is served.
+    /// The path of the history below the served directory.
     pub(super) history: String,
-    /// What its file was like: if it is another one now, it is read again.
+    /// The state of the file: if it is different now, the file is read again.
     pub(super) mark: String,
-    /// How the text is written that is read: EDN or JSON.
+    /// The format of the text that contains the rows: EDN or JSON.
     pub(super) format: Format,
-    /// What encloses the ops: a bracket, or nothing.
+    /// The bracket around the ops, if there is one.
     pub(super) bracket: Option<char>,
-    /// Whether the text is a copy of ours, for the history cannot be entered in the middle.
+    /// Whether the text is a copy, because the history cannot be read from the middle.
     pub(crate) is_copy: bool,
     pub(crate) ops: u64,
-    /// Where the text ends that has rows.
+    /// The end of the text that has rows.
     pub(super) bytes: u64,
-    /// Nanoseconds of the last op that has a time.
+    /// The time of the last op that has one, in nanoseconds.
     pub(crate) length_ns: Option<i64>,
     pub(crate) functions: Vec<String>,
     pub(crate) processes: Vec<String>,
-    /// Why there are no rows after the last one, though the history continues.
+    /// The reason why there are no more rows, although the history continues.
     pub(crate) problem: Option<String>,
 }
 
 /// A part of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Ops before it.
+    /// The number of ops before it.
     pub(super) row: u64,
-    /// Bytes before it.
+    /// The number of bytes before it.
     pub(super) offset: u64,
-    /// Lines before it.
+    /// The number of lines before it.
     pub(super) lines: u64,
     /// The index of its first op.
     pub(super) index: u64,
@@ -60,7 +60,7 @@ pub(super) struct Part {
 /// An index under construction.
 pub(super) struct Draft {
     pub(super) parts: Vec<Part>,
-    /// Ops of a part: doubles with each time that there were too many parts.
+    /// The number of ops in a part: doubles each time that parts are combined.
     part_ops: u64,
     functions: Names,
     processes: Names,
@@ -75,7 +75,7 @@ struct Names {
 
 impl Names {
     fn add(&mut self, name: &str) {
-        // Most are the one before, or one of a few.
+        // Most names are the same as the previous one, or one of a few.
         if self.all.get(self.last).is_some_and(|last| last == name) {
             return;
         }
@@ -95,7 +95,7 @@ impl Draft {
         Draft { parts: Vec::new(), part_ops: PART_OPS, functions: Names::default(), processes: Names::default() }
     }
 
-    /// Adds an op that begins at `offset`, and is row `row` with this index.
+    /// Adds an op that begins at `offset`, in row `row`, with this index.
     pub(super) fn add(&mut self, row: u64, offset: u64, lines: u64, index: u64, op: &Traits, names: [Option<&str>; 2]) {
         let is_full = self
             .parts
@@ -119,7 +119,7 @@ impl Draft {
         }
     }
 
-    /// Makes one part of each two.
+    /// Combines each two parts.
     fn join(&mut self) {
         let joined = self.parts.chunks(2).map(|two| {
             let mut part = two[0];
@@ -130,7 +130,7 @@ impl Draft {
         self.part_ops *= 2;
     }
 
-    /// The index, with what was seen of names.
+    /// The finished index, with the names.
     pub(super) fn done(self, head: Head) -> Index {
         let (mut functions, mut processes) = (self.functions.all, self.processes.all);
         functions.sort();
@@ -150,7 +150,7 @@ impl Index {
         self.parts.partition_point(|part| part.index <= index).saturating_sub(1)
     }
 
-    /// Where a part ends: the row behind its last one, and the byte.
+    /// The end of a part: the row after its last one, and the byte.
     pub(super) fn end(&self, part: usize) -> (u64, u64) {
         self.parts.get(part + 1).map_or((self.head.ops, self.head.bytes), |next| (next.row, next.offset))
     }

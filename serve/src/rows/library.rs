@@ -1,4 +1,4 @@
-//! The indexes of all histories that were viewed: in memory, in the server's files, or being built.
+//! The indexes of all viewed histories: in memory, in the server's files, or being built.
 
 use super::build::{self, Job, Progress};
 use super::file;
@@ -17,15 +17,15 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-/// The folder of indexes and copies, in ours.
+/// The folder of indexes and copies, in the server's folder.
 const ROWS: &str = "rows";
-/// Indexes in memory, histories that wait to be read, and failures that are remembered.
+/// The maximum number of indexes in memory, of histories that wait to be read, and of failures that are kept.
 const KNOWN_MAX: usize = 8;
 const WAITING_MAX: usize = 8;
-/// Files in the folder, and bytes of all of them: the oldest are removed.
+/// The maximum number of files in the folder, and of their bytes in total: the oldest are removed.
 const FILES_MAX: usize = 1000;
 const FILES_BYTES_MAX: u64 = 16 << 30;
-/// How long an index of a growing history is used: a multiple of the time that building it took, with a minimum.
+/// How long the index of a growing history is used: a multiple of the time to build it, with a minimum.
 const GOOD_TIMES: u32 = 10;
 const GOOD: Duration = Duration::from_secs(5);
 
@@ -36,13 +36,13 @@ pub(crate) struct Library {
     /// Whether no file may be written.
     is_read_only: bool,
     known: Mutex<BTreeMap<String, Known>>,
-    /// One history is read at a time.
+    /// Locked while a history is read, so that only one is read at a time.
     turn: Mutex<()>,
 }
 
 #[derive(Debug)]
 struct Known {
-    /// What the file was like when it was read.
+    /// The state of the file when it was read.
     mark: String,
     bytes: u64,
     used: Instant,
@@ -58,16 +58,16 @@ enum Stage {
 
 /// The state of a history's index.
 pub(crate) enum Found {
-    /// Its index, and the text that its rows are in.
+    /// The index, and the text that contains its rows.
     Ready(Arc<Index>, File),
-    /// Bytes that were read, and all of them.
+    /// Being built: the bytes that were read, and all of them.
     Building(u64, u64),
-    /// A sentence.
+    /// A sentence with the reason.
     Failed(String),
 }
 
 impl Found {
-    /// The index and its text together.
+    /// Combines an index and its text.
     pub(crate) fn shelf(index: &Index, text: File) -> Shelf<'_> {
         Shelf { index, text }
     }
@@ -78,7 +78,7 @@ impl Library {
         Library { root, is_read_only, known: Mutex::default(), turn: Mutex::default() }
     }
 
-    /// The state of a history's index. If there is none yet, building it starts.
+    /// The state of a history's index. If there is none yet, starts to build it.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl Library {
                 Stage::Ready(index, until) if entry.mark == mark || *until > Instant::now() && entry.bytes <= bytes => {
                     match self.text(index, history, file) {
                         Ok(text) => return Ok(Found::Ready(Arc::clone(index), text)),
-                        // Somebody has removed the copy.
+                        // The copy was removed.
                         Err(_) => return Ok(self.begin(&mut known, history, bytes)),
                     }
                 }
@@ -115,7 +115,7 @@ impl Library {
         Ok(self.begin(&mut known, history, bytes))
     }
 
-    /// Ends all builds, for the server is shutting down.
+    /// Ends all builds, because the server is shutting down.
     pub(crate) fn end(&self) {
         for entry in locked(&self.known).values() {
             if let Stage::Building(progress) = &entry.stage {
@@ -124,7 +124,7 @@ impl Library {
         }
     }
 
-    /// The text that an index is about.
+    /// The text of an index.
     fn text(&self, index: &Index, history: &str, file: File) -> io::Result<File> {
         if !index.head.is_copy {
             return Ok(file);
@@ -132,7 +132,7 @@ impl Library {
         place::open_own(&self.root, &self.path(history, "text")).map(|(text, _)| text)
     }
 
-    /// Has a history read by a thread.
+    /// Starts a thread that reads a history.
     fn begin(self: &Arc<Library>, known: &mut BTreeMap<String, Known>, history: &str, bytes: u64) -> Found {
         let waiting = known.values().filter(|entry| matches!(entry.stage, Stage::Building(_))).count();
         if waiting >= WAITING_MAX {
@@ -185,7 +185,7 @@ impl Library {
                     fs::rename(&new, &copy)
                         .map_err(|error| format!("A copy of the history cannot be kept: {error}."))?;
                 }
-                // Without this file it is built again by the next server, and no more.
+                // If the file cannot be written, the next server builds the index again.
                 let _ = file::write(&self.path(history, "rows"), index);
                 self.prune();
             }
@@ -194,7 +194,7 @@ impl Library {
         built
     }
 
-    /// The folder of our files, made if it is not there.
+    /// The server's folder, created if necessary.
     fn folder(&self) -> io::Result<PathBuf> {
         if self.is_read_only {
             return Err(io::ErrorKind::PermissionDenied.into());
@@ -212,7 +212,7 @@ impl Library {
         Ok(folder)
     }
 
-    /// The file of a history: named so that people know which, and with a checksum of the whole path.
+    /// The path of a history's file: it contains the name for people, and a checksum of the whole path.
     fn path(&self, history: &str, extension: &str) -> PathBuf {
         const CHARS: usize = 80;
         let mut crc = Crc::new();
@@ -242,7 +242,7 @@ impl Library {
             if count <= FILES_MAX && bytes <= FILES_BYTES_MAX {
                 return;
             }
-            // Whoever reads it has it open.
+            // A reader of the file has it open, so removing it is safe.
             remove(&path);
             count -= 1;
             bytes -= length;
@@ -254,7 +254,7 @@ fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }
 
-/// Keeps only what was used last.
+/// Keeps only the entries that were used last.
 fn forget(known: &mut BTreeMap<String, Known>) {
     while known.values().filter(|entry| !matches!(entry.stage, Stage::Building(_))).count() > KNOWN_MAX {
         let settled = known.iter().filter(|(_, entry)| !matches!(entry.stage, Stage::Building(_)));
@@ -267,7 +267,7 @@ fn building(progress: &Progress) -> Found {
     Found::Building(progress.read.load(Ordering::Relaxed), progress.bytes.load(Ordering::Relaxed))
 }
 
-/// What a file is like: if this is the same, it need not be read again.
+/// The state of a file: if it is unchanged, the file need not be read again.
 fn mark(metadata: &Metadata) -> String {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     format!("{} {}", since.map_or(0, |since| since.as_nanos()), metadata.len().to_u64())

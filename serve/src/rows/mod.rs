@@ -1,12 +1,12 @@
-//! The rows of a history: any part of a history of any length, of which only what is on screen is read.
+//! The rows of a history of any length: only the rows on the screen are read.
 //!
 //! An index ([`index`]) contains the positions of the parts of a history, and which processes, functions, keys and
 //! types of ops each may contain ([`traits`]). It is built once, by a thread ([`library`]) that reads the history from
-//! its beginning ([`build`]), and is stored in a file ([`file`]). A view ([`window`]) reads the parts that it shows,
-//! and for a search ([`filter`]) those that may contain matches.
+//! its beginning ([`build`]), and is stored in a file ([`file`]). A view ([`window`]) reads the parts that it shows; a
+//! search ([`filter`]) reads those that may contain matches.
 //!
-//! EDN and JSON are read where they are. Compressed histories and other formats cannot be entered in the middle: while
-//! the index is built, their ops are written to a file of ours, one a line, and are read from there.
+//! EDN and JSON are read from the history itself. Compressed histories and other formats cannot be read from the
+//! middle: while the index is built, their ops are written to a copy, one per line, and later read from it.
 
 mod build;
 mod file;

@@ -2,27 +2,27 @@
 
 use crate::http::query::Query;
 
-/// Where a view begins: at a row, before one, at the op of an index, or at a time.
+/// The beginning of a view: a row, the rows before a row, the op with an index, or a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The first row, unless one of the others is there.
+    /// The first row, unless one of the other fields is set.
     pub(crate) from: u64,
-    /// The row behind the last one.
+    /// The row after the last one.
     pub(crate) before: Option<u64>,
-    /// The index of an op, which is then marked.
+    /// The index of an op, which is then highlighted.
     pub(crate) at: Option<u64>,
     pub(crate) time_ns: Option<i64>,
 }
 
 impl Place {
-    /// The names that stand in an address.
+    /// The parameter names in an address.
     pub(crate) const NAMES: [&'static str; 4] = ["from", "before", "at", "time"];
 
-    /// The place of an address.
+    /// The place in an address.
     ///
     /// # Errors
     ///
-    /// A sentence on what is wrong with it.
+    /// A sentence with the error in it.
     pub(crate) fn of(query: &Query) -> Result<Place, String> {
         let text = |name: &str| query.get(name).map(str::trim).filter(|text| !text.is_empty());
         let number = |name: &str| match text(name).map(str::parse::<u64>) {
@@ -40,7 +40,7 @@ impl Place {
     }
 }
 
-/// Seconds as nanoseconds, each digit of them.
+/// Converts seconds to nanoseconds, exactly.
 fn nanoseconds(text: &str) -> Option<i64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

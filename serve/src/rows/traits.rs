@@ -1,19 +1,19 @@
-//! What a part of a history may contain: a small set of marks, so that a search skips the parts that cannot match.
+//! The possible content of a part of a history: a small set of marks, so that a search skips parts without matches.
 //!
 //! The marks of names are bits of their hashes (Bloom, "Space/time trade-offs in hash coding", 1970): a part that
-//! contains a name has all of its bits; one that has them may still lack the name.
+//! contains a name has all of its bits; a part that has them may still not contain the name.
 
 use history_core::{Op, OpKind, Process, Value};
 use std::borrow::Cow;
 
-/// Words of 64 bits for keys, of which a part may hold many.
+/// The number of 64-bit words for keys, because a part may contain many.
 const KEY_WORDS: usize = 4;
-/// Numbers that marks are, in a file.
+/// The number of words of all marks in a file.
 pub(super) const WORDS: usize = 3 + KEY_WORDS;
-/// Keys of an op that are looked at.
+/// The maximum number of keys of an op that are examined.
 const KEYS_MAX: usize = 1000;
 
-/// What a part of a history may contain.
+/// The possible content of a part of a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traits {
     kinds: u64,
@@ -23,7 +23,7 @@ pub(super) struct Traits {
 }
 
 impl Traits {
-    /// What an op holds.
+    /// The content of an op.
     pub(super) fn of(op: &Op<'_>) -> Traits {
         let mut traits = Traits { kinds: kind(op.kind), ..Traits::default() };
         if let Some(function) = op.f {
@@ -61,7 +61,7 @@ impl Traits {
         traits
     }
 
-    /// What both hold together.
+    /// Combines the content of both.
     pub(super) fn join(&mut self, other: &Traits) {
         self.kinds |= other.kinds;
         self.functions |= other.functions;
@@ -69,7 +69,7 @@ impl Traits {
         self.keys.iter_mut().zip(other.keys).for_each(|(own, other)| *own |= other);
     }
 
-    /// Whether all marks of another one are among these.
+    /// Whether all marks of `wanted` are among these.
     pub(super) fn may_hold(&self, wanted: &Traits) -> bool {
         let mut both = *self;
         both.join(wanted);
@@ -95,13 +95,13 @@ fn kind(kind: OpKind) -> u64 {
     }
 }
 
-/// Two of 64 bits.
+/// Sets two of 64 bits.
 fn bits(name: &str) -> u64 {
     let hash = hash(name);
     1 << (hash & 63) | 1 << (hash >> 32 & 63)
 }
 
-/// A hash that is the same on every machine, for it is kept in files: FNV-1a, its bits mixed once more.
+/// A hash that is the same on every machine, because it is stored in files: FNV-1a, with its bits mixed once more.
 fn hash(name: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in name.bytes() {
@@ -112,7 +112,7 @@ fn hash(name: &str) -> u64 {
     hash ^ hash >> 32
 }
 
-/// Who did an op, as people call it.
+/// The process of an op, as users write it.
 pub(super) fn process<'a>(op: &Op<'a>) -> Option<Cow<'a, str>> {
     match (op.client_name, op.process) {
         (Some(name), _) | (None, Process::Other(name)) => Some(name.into()),
@@ -121,8 +121,8 @@ pub(super) fn process<'a>(op: &Op<'a>) -> Option<Cow<'a, str>> {
     }
 }
 
-/// Gives each key of an op to `see`, until that says that it has seen enough: of its field `key`; of a value
-/// `[key value]`; of each micro-op `[f key value]` of a transaction.
+/// Passes each key of an op to `see`, until that returns true: the key in its field `key`; the key of a value
+/// `[key value]`; the key of each micro-op `[f key value]` of a transaction.
 pub(super) fn each_key(op: &Op<'_>, see: &mut dyn FnMut(&str) -> bool) {
     if let Some(key) = op.extra.get("key")
         && see(&name(key))
@@ -130,7 +130,7 @@ pub(super) fn each_key(op: &Op<'_>, see: &mut dyn FnMut(&str) -> bool) {
         return;
     }
     let Some(items) = op.value.as_seq() else { return };
-    // A list of numbers is no transaction.
+    // A list of numbers is not a transaction.
     if items.as_ints().is_some() && items.len() != 2 {
         return;
     }
@@ -156,7 +156,7 @@ pub(super) fn each_key(op: &Op<'_>, see: &mut dyn FnMut(&str) -> bool) {
     }
 }
 
-/// A value as people type it: names without their colons and quotes.
+/// A value as users type it: names without colons and quotes.
 fn name(value: Value<'_>) -> Cow<'_, str> {
     value.as_name().map_or_else(|| value.to_string().into(), Cow::Borrowed)
 }

@@ -11,13 +11,14 @@ use std::fs::File;
 use std::io::{self, Cursor, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 
-/// Rows that are shown at one time, at most.
+/// The maximum number of rows shown at a time.
 pub(crate) const ROWS_MAX: usize = 500;
-/// Bytes that a search reads before it says how far it came.
+/// The number of bytes that a search reads before it reports its progress.
 const SEARCHED_BYTES_MAX: u64 = 64 << 20;
-/// Bytes of a part that are read: a longer one has ops of megabytes, of which the last ones are left out.
+/// The maximum number of bytes of a part that are read: a longer part has ops of megabytes, and its last ones are
+/// omitted.
 const PART_BYTES_MAX: u64 = 16 << 20;
-/// Characters of a value, of all other fields, and of an op as it is written.
+/// The maximum number of characters of a value, of all other fields, and of an op's text.
 const VALUE_CHARS_MAX: usize = 300;
 const MORE_CHARS_MAX: usize = 200;
 const WRITTEN_CHARS_MAX: usize = 64 << 10;
@@ -25,7 +26,7 @@ const WRITTEN_CHARS_MAX: usize = 64 << 10;
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Ops before it.
+    /// The number of ops before it.
     pub(crate) at: u64,
     pub(crate) index: u64,
     pub(crate) time_ns: Option<i64>,
@@ -35,7 +36,7 @@ pub(crate) struct Row {
     pub(crate) value: String,
     /// All other fields.
     pub(crate) more: String,
-    /// Its line in the history's file, if that is where it was read.
+    /// Its line in the history's file, if it was read from there.
     pub(crate) line: Option<u64>,
 }
 
@@ -46,7 +47,7 @@ pub(crate) struct Window {
     /// The first row that was examined, and the one after the last.
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Those among them that were not examined, because an op there is too long to be read.
+    /// The rows among them that were not examined, because an op there is too long to be read.
     pub(crate) too_long: Vec<Range<u64>>,
 }
 
@@ -62,13 +63,13 @@ impl Window {
     }
 }
 
-/// Takes an op with its row, its text and its line.
+/// Receives an op with its row, its text and its line.
 type See<'s> = dyn FnMut(u64, &Op<'_>, &str, Option<u64>) + 's;
 
-/// A history, open to be read.
+/// A history that is open for reading.
 pub(crate) struct Shelf<'i> {
     pub(crate) index: &'i Index,
-    /// The history, or the copy of it.
+    /// The history, or its copy.
     pub(crate) text: File,
 }
 
@@ -139,7 +140,7 @@ impl Shelf<'_> {
         Ok(window)
     }
 
-    /// The row of the op with an index, or of the first one behind it. It may be one that is too long to be read.
+    /// The row of the op with an index, or of the first one after it. The op may be too long to be read.
     ///
     /// # Errors
     ///
@@ -155,13 +156,13 @@ impl Shelf<'_> {
         Ok(found.min(left_out.start).min(self.index.head.ops.saturating_sub(1)))
     }
 
-    /// The first row at a time or behind it, where the times of a history increase.
+    /// The first row at a time or after it, if the times of the history increase.
     ///
     /// # Errors
     ///
     /// If the text cannot be read.
     pub(crate) fn row_at(&mut self, time_ns: i64) -> io::Result<u64> {
-        // The last part that begins before that time.
+        // Finds the last part that begins before that time.
         let (mut low, mut high) = (0, self.index.parts.len());
         while high - low > 1 {
             let middle = low.midpoint(high);
@@ -178,7 +179,7 @@ impl Shelf<'_> {
         Ok(found.min(left_out.start).min(self.index.head.ops.saturating_sub(1)))
     }
 
-    /// An op as it is written.
+    /// The full text of an op.
     ///
     /// # Errors
     ///
@@ -193,7 +194,7 @@ impl Shelf<'_> {
         Ok(found)
     }
 
-    /// The other half of an operation: the completion of an invocation, the invocation of a completion.
+    /// The other op of an operation: the completion of an invocation, or the invocation of a completion.
     ///
     /// # Errors
     ///
@@ -205,7 +206,7 @@ impl Shelf<'_> {
         let filter = Filter { process: row.process.clone(), ..Filter::default() };
         let is_first = row.kind == OpKind::Invoke;
         let found = if is_first { self.forward(row.at + 1, 1, &filter) } else { self.backward(row.at, 1, &filter) }?;
-        // Of two ops of a process one after another, one begins what the other one ends.
+        // Two consecutive ops of a process are an operation only if one is an invocation and the other is not.
         Ok(found.rows.into_iter().next().filter(|other| (other.kind == OpKind::Invoke) != is_first))
     }
 
@@ -213,8 +214,8 @@ impl Shelf<'_> {
         self.index.end(part).1.saturating_sub(self.index.parts[part].offset)
     }
 
-    /// Reads a part, and gives each of its ops to `see`, with its row, its text and its line. Says which rows at its
-    /// end are left out, for one of them is too long.
+    /// Reads a part, and passes each of its ops to `see`, with its row, its text and its line. Returns the rows at its
+    /// end that are omitted, because one of them is too long.
     fn each(&mut self, part: usize, see: &mut See<'_>) -> io::Result<Range<u64>> {
         let Some(begin) = self.index.parts.get(part).copied() else { return Ok(u64::MAX..u64::MAX) };
         let (head, (end, _)) = (&self.index.head, self.index.end(part));
@@ -232,7 +233,7 @@ impl Shelf<'_> {
                 let mut op = batch.op(i);
                 let next = if i + 1 < batch.len() { offset(&batch.op(i + 1)) } else { behind };
                 let written = bytes.get(offset(&op)..next).map(String::from_utf8_lossy).unwrap_or_default();
-                // A history without indices is numbered from the beginning of each part.
+                // In a history without indices, ops are numbered from the beginning of each part.
                 op.index += *shift.get_or_insert(begin.index - op.index.min(begin.index));
                 let line = op.position.filter(|_| !head.is_copy).map(|at| at.line + begin.lines);
                 if row < end {
@@ -247,7 +248,7 @@ impl Shelf<'_> {
             let read = reader.read_batch(&mut batch);
             let behind = if batch.is_empty() { bytes.len() } else { offset(&batch.op(0)) };
             give(&before, behind);
-            // What stands behind the last op of the history is of no interest here: the index says it.
+            // Text after the last op of the history does not matter here, because the index describes it.
             if !matches!(read, Ok(true)) {
                 give(&batch, bytes.len());
                 return Ok(row.min(end)..end);
@@ -257,11 +258,11 @@ impl Shelf<'_> {
     }
 }
 
-/// An op without what separates it from the next one.
+/// The text of an op without the separator before the next one.
 fn trimmed(written: &str, is_enclosed: bool) -> &str {
     let space = |c: char| c.is_whitespace() || c == ',';
     let text = written.trim_end_matches(space);
-    // The last one is followed by the bracket that closes all; a map ends with another one.
+    // The last op is followed by the bracket of the container; an op ends with another bracket.
     let closed = text.strip_suffix([']', ')']).filter(|_| is_enclosed);
     closed.unwrap_or(text).trim_end_matches(space)
 }
@@ -283,12 +284,12 @@ impl Row {
     }
 }
 
-/// All other fields of an op, as far as there is room for them: an op may have hundreds of thousands.
+/// All other fields of an op, as far as they fit: an op may have hundreds of thousands.
 fn more(op: &Op<'_>) -> String {
     let mut room = Room { text: String::new(), chars: 0, is_full: false };
     for (key, value) in op.extra.iter() {
         let gap = if room.text.is_empty() { "" } else { ", " };
-        // That there is no room is known from the room itself.
+        // An error means that the limit was reached, which `room` records.
         _ = match key.as_name() {
             Some(name) => write!(room, "{gap}{name} {value}"),
             None => write!(room, "{gap}{key} {value}"),
@@ -300,7 +301,7 @@ fn more(op: &Op<'_>) -> String {
     text::shown(&room.text, MORE_CHARS_MAX)
 }
 
-/// Takes so many characters and no more.
+/// Accepts a maximum number of characters.
 struct Room {
     text: String,
     chars: usize,

@@ -1,11 +1,11 @@
-//! The outermost entries of a map in EDN, without reading their contents.
+//! Finds the outermost entries of a map in EDN, without parsing their contents.
 //!
-//! Jepsen's `results.edn` may nest whole histories. Of these, only where they end matters here.
+//! Jepsen's `results.edn` may contain whole histories. Of these, only the end matters here.
 
-/// The entries of the map that a text begins with, each as its key and its value; nothing if it is not a whole map.
+/// The entries of the map with which a text begins, each as its key and its value; `None` if the map is incomplete.
 pub(super) fn entries(text: &str) -> Option<Vec<(&str, &str)>> {
     let (map, _) = form(text)?;
-    // A record is a map behind a tag.
+    // A record is a map after a tag.
     let map = map.find('{').filter(|at| *at == 0 || map.starts_with('#')).map(|at| &map[at..])?;
     let mut rest = map.strip_prefix('{')?.strip_suffix('}')?;
     let mut found = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn elements(text: &str) -> Vec<&str> {
     found
 }
 
-/// The first form of a text, and what is behind it.
+/// The first form of a text, and the rest.
 fn form(text: &str) -> Option<(&str, &str)> {
     let bytes = text.as_bytes();
     let mut at = skip_blank(bytes, 0);
@@ -41,14 +41,14 @@ fn form(text: &str) -> Option<(&str, &str)> {
     Some((text.get(at..end)?, text.get(end..)?))
 }
 
-/// Where the form that begins here ends.
+/// The end of the form that begins here.
 fn end(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = skip_blank(bytes, from);
     let mut depth = 0_usize;
     loop {
         match *bytes.get(at)? {
             b'"' => at = string_end(bytes, at)?,
-            // A character may be a bracket or a quote.
+            // The character after a backslash may be a bracket or a quote.
             b'\\' => at = token_end(bytes, at + 2).min(bytes.len()),
             b'(' | b'[' | b'{' => {
                 depth += 1;
@@ -59,7 +59,7 @@ fn end(bytes: &[u8], from: usize) -> Option<usize> {
                 at += 1;
             }
             b'#' => {
-                // A set's bracket, or a tag and the form that it belongs to.
+                // This begins a set, or a tag with the form after it.
                 let is_set = matches!(bytes.get(at + 1), Some(b'{' | b'('));
                 at = if is_set { at + 1 } else { token_end(bytes, at + 1) };
                 at = skip_blank(bytes, at);
@@ -90,7 +90,7 @@ fn token_end(bytes: &[u8], from: usize) -> usize {
     from + bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| is_in(byte)).count())
 }
 
-/// Blanks, commas and comments.
+/// Skips white space, commas and comments.
 fn skip_blank(bytes: &[u8], mut at: usize) -> usize {
     while let Some(byte) = bytes.get(at) {
         match byte {

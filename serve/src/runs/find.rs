@@ -1,5 +1,5 @@
-//! Finds the runs below a directory. Links are not followed, hidden names are left out, and what was known of a run is
-//! kept as long as its files are the same.
+//! Finds the runs below a directory. Links are not followed, hidden names are omitted, and known data of a run is kept
+//! as long as its files are unchanged.
 
 use super::outcome;
 use super::run::{Run, millis, named_time};
@@ -10,21 +10,21 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::Path;
 
-/// Directories below the one that is served.
+/// The maximum depth of directories below the served one.
 const DEPTH_MAX: usize = 16;
 /// The maximum number of files and directories that are examined.
 const ENTRIES_MAX: usize = 2_000_000;
-/// Runs that are listed.
+/// The maximum number of runs that are listed.
 const RUNS_MAX: usize = 100_000;
 
-/// Names of histories in a directory of Jepsen's or `histcheck live`, the most complete first.
+/// File names of histories in a directory of Jepsen or `histcheck live`, the most complete first.
 const STORED: [&str; 4] = ["history.edn", "history.jsonl", "history.json", "history.txt"];
 const EXTENSIONS: [&str; 4] = ["edn", "json", "jsonl", "ndjson"];
 const COMPRESSIONS: [&str; 2] = [".gz", ".zst"];
-/// What else makes a directory that of a test.
+/// Other files that mark a directory as that of a test.
 const LEFT_BY_JEPSEN: [&str; 3] = ["test.jepsen", "test.fressian", "jepsen.log"];
 
-/// All runs, sorted by their ids, and what keeps them from being all.
+/// All runs, sorted by their ids, and notes on why the list may be incomplete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) runs: Vec<Run>,
@@ -43,7 +43,7 @@ struct Walk<'a> {
     known: &'a HashMap<&'a str, &'a Run>,
     runs: Vec<Run>,
     entries: usize,
-    /// Names that are not UTF-8, and directories that could not be listed.
+    /// The number of names that are not UTF-8, and of directories that could not be listed.
     unnamed: usize,
     unlisted: usize,
     is_cut: bool,
@@ -89,7 +89,7 @@ impl Walk<'_> {
         Found { runs: self.runs, notes }
     }
 
-    /// Notes the runs in a directory; returns the directories in it that may hold more.
+    /// Adds the runs in a directory. Returns the directories in it that may contain more.
     fn directory(&mut self, id: &str, depth: usize) -> Vec<String> {
         let path = self.root.join(id);
         let Ok(listing) = self.list(&path) else {
@@ -99,7 +99,7 @@ impl Walk<'_> {
         let below = |name: &String| if id.is_empty() { name.clone() } else { format!("{id}/{name}") };
         if let Some(run) = self.run(if depth == 0 { "." } else { id }, &path, &listing) {
             self.runs.push(run);
-            // What a test has below it belongs to it; the directory that was named may be one and hold others.
+            // Files below a test belong to it. The served directory may itself be a test, and contain others.
             return if depth == 0 { listing.directories.iter().map(below).collect() } else { Vec::new() };
         }
         for name in listing.files.iter().filter(|name| is_named_like_one(name)) {
@@ -130,7 +130,7 @@ impl Walk<'_> {
         Ok(listing)
     }
 
-    /// The directory as a run, if it is one.
+    /// The run of a directory, if it is one.
     fn run(&self, id: &str, path: &Path, listing: &Listing) -> Option<Run> {
         let has = |name: &str| listing.files.iter().any(|file| file == name);
         let said: Vec<&str> = outcome::FILES.into_iter().filter(|name| has(name)).collect();
@@ -167,7 +167,7 @@ impl Walk<'_> {
         })
     }
 
-    /// A file as a run.
+    /// The run of a file.
     fn file(&self, id: String, name: &str, path: &Path) -> Option<Run> {
         let metadata = fs::metadata(path).ok()?;
         let mut mark = String::new();
@@ -190,7 +190,7 @@ impl Walk<'_> {
     }
 }
 
-/// The file with the history of a directory.
+/// The name of the history's file in a directory.
 fn stored(files: &[String]) -> Option<String> {
     let has = |name: String| files.contains(&name).then_some(name);
     let known = STORED.iter().find_map(|name| {
@@ -201,7 +201,7 @@ fn stored(files: &[String]) -> Option<String> {
     known.or_else(|| files.iter().find(|name| name.starts_with("history.") && is_checked_here()).cloned())
 }
 
-/// Whether the end of a file of this name says nothing about its ops.
+/// Whether the end of a file with this name contains no ops, because the file is compressed.
 fn is_compressed(name: &str) -> bool {
     COMPRESSIONS.iter().any(|suffix| name.ends_with(suffix))
 }
@@ -219,7 +219,7 @@ fn mark_of(mark: &mut String, name: &str, metadata: Option<&Metadata>) {
     _ = write!(mark, "{name} {time} {bytes};");
 }
 
-/// Whether a file of this name is taken for a history.
+/// Whether a file with this name is treated as a history.
 fn is_named_like_one(name: &str) -> bool {
     let plain = COMPRESSIONS.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
     Path::new(plain).extension().is_some_and(|it| EXTENSIONS.iter().any(|one| it == *one))

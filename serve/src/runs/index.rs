@@ -1,7 +1,8 @@
-//! The index: what is known of all runs, in a file, so that no history and no result is read again after a restart.
+//! The index file: the data of all runs, so that no history and no result is read again after a restart.
 //!
-//! It is a line of JSON for each run, after one with its version. It is written beside its place and renamed, so that
-//! no incomplete file is read; a run whose line is not understood is read again. It may be removed at any time.
+//! It contains a line of JSON for each run, after a line with its version. It is written under another name and
+//! renamed, so that no incomplete file is read. A run whose line cannot be parsed is read again. The file may be
+//! removed at any time.
 
 use super::run::Run;
 use crate::files::place;
@@ -9,16 +10,16 @@ use std::fs;
 use std::io::{self, BufRead as _, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
-/// The directory for files of ours in the directory that is served; hidden, so that it is not served itself.
+/// The server's own folder in the served directory. It is hidden, so that it is not served itself.
 pub(crate) const FOLDER: &str = ".histcheck-serve";
 const FILE: &str = "index.jsonl";
-/// Changes with what a line means.
+/// The first line, with the version of the format.
 const VERSION: &str = "{\"histcheck-serve-index\":3}";
-/// Bytes of a line, at most.
+/// The maximum length of a line in bytes.
 const LINE_BYTES_MAX: usize = 1 << 20;
 const LINES_MAX: usize = 200_000;
 
-/// Reads what is known.
+/// Reads the known runs.
 pub(super) fn read(root: &Path) -> Vec<Run> {
     let Ok((file, _)) = place::open_own(root, &path(root)) else { return Vec::new() };
     let mut lines = BufReader::new(file).split(b'\n').map_while(Result::ok).take(LINES_MAX);
@@ -29,11 +30,11 @@ pub(super) fn read(root: &Path) -> Vec<Run> {
     lines.filter_map(|line| serde_json::from_slice(&line).ok()).collect()
 }
 
-/// Writes what is known.
+/// Writes the known runs.
 ///
 /// # Errors
 ///
-/// If it cannot be written, as where one may only read.
+/// If it cannot be written, for example in a directory without write permission.
 pub(super) fn write(root: &Path, runs: &[Run]) -> io::Result<()> {
     let path = path(root);
     let folder = root.join(FOLDER);
@@ -55,7 +56,7 @@ fn path(root: &Path) -> PathBuf {
     root.join(FOLDER).join(FILE)
 }
 
-/// Replaces a file as a whole: a process that opens it meanwhile, or after a crash, gets the previous one.
+/// Replaces a file atomically: a process that opens it in the meantime, or after a crash, gets the previous file.
 ///
 /// # Errors
 ///
@@ -64,7 +65,7 @@ pub(crate) fn put(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Res
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let new = path.with_file_name(format!(".{name}-{}", std::process::id()));
     let written = (|| {
-        // What an earlier process left, or a link in its place, is not opened.
+        // A file of an earlier process, or a link in its place, is removed and not opened.
         let _ = fs::remove_file(&new);
         let file = fs::OpenOptions::new().write(true).create_new(true).open(&new)?;
         let mut out = BufWriter::new(file);
@@ -116,7 +117,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path(), &[run("a"), run("b"), run("c")]).unwrap();
         let text = fs::read_to_string(path(dir.path())).unwrap();
-        // Cut within the last line, with a line of something else, and of another version.
+        // The file is cut within its last line, or contains an invalid line, or has another version.
         fs::write(path(dir.path()), &text[..text.len() - 9]).unwrap();
         assert_eq!(read(dir.path()), [run("a"), run("b")]);
         fs::write(path(dir.path()), text.replacen("\"id\"", "\"id", 1)).unwrap();

@@ -1,5 +1,5 @@
 //! The runs below a directory: their data ([`run`]), their places ([`find`]), their results ([`outcome`], [`ops`]), how
-//! these are stored ([`index`]) and followed ([`watcher`]), and which of them a reader views ([`view`]).
+//! these are stored ([`index`]) and updated ([`watcher`]), and which of them a user views ([`view`]).
 
 mod edn;
 mod find;

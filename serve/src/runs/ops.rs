@@ -1,4 +1,4 @@
-//! How many ops a history has and how long it took, from its last lines: the index and the time of the last op.
+//! The number of ops of a history and its duration, from its last lines: the index and the time of the last op.
 
 use super::edn;
 use crate::files::place;
@@ -7,26 +7,26 @@ use history_core::{Batch, Limits, Reader};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-/// Bytes at the end of a history that are read.
+/// The number of bytes at the end of a history that are read.
 const TAIL_BYTES: u64 = 64 << 10;
 
-/// What the end of a history shows about all of it.
+/// The size of a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) ops: Option<u64>,
-    /// Nanoseconds between the beginning of the test and the last op.
+    /// The nanoseconds from the beginning of the test to the last op.
     pub(super) length_ns: Option<u64>,
 }
 
-/// Reads a compressed history from its beginning, for its end cannot be found: so many bytes of it, and of its text. A
-/// longer one, and one that cannot be read, says nothing.
+/// Reads a compressed history from its beginning, because its end cannot be found directly: at most this many bytes of
+/// it, and of its text. The result is empty for a longer one, and for one that cannot be read.
 pub(super) fn count(path: &Path, bytes_max: u64, text_bytes_max: u64) -> Extent {
     let none = Extent::default();
     let Ok((file, length)) = place::open_plain(path) else { return none };
     if length > bytes_max {
         return none;
     }
-    // What takes long may have no op at all.
+    // Reading may take long even if there is no op.
     let limits = Limits { text_bytes_max, ..Limits::default() };
     let mut reader = Reader::new(file).with_limits(limits).without_pairing().growing();
     let (mut batch, mut extent) = (Batch::new(), none);
@@ -41,7 +41,7 @@ pub(super) fn count(path: &Path, bytes_max: u64, text_bytes_max: u64) -> Extent 
     }
 }
 
-/// Reads the end of a history. Compressed ones, and those whose ops have no index, say nothing.
+/// Reads the end of a history. The result is empty for compressed histories, and for those whose ops have no index.
 pub(super) fn read(path: &Path) -> Extent {
     tail(path).map(|text| of(&text)).unwrap_or_default()
 }
@@ -51,13 +51,13 @@ fn tail(path: &Path) -> io::Result<String> {
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
     let mut bytes = Vec::new();
     file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
-    // The first character may be cut.
+    // The first character may be incomplete.
     let from = bytes.iter().take(4).take_while(|byte| **byte & 0xc0 == 0x80).count();
     String::from_utf8(bytes.split_off(from)).map_err(io::Error::other)
 }
 
 fn of(text: &str) -> Extent {
-    // The last line may be one that is still being written.
+    // The last line may still be incomplete.
     text.lines().rev().take(3).find_map(line).unwrap_or_default()
 }
 
@@ -76,7 +76,7 @@ fn line(line: &str) -> Option<Extent> {
     (extent != Extent::default()).then_some(extent)
 }
 
-/// The first bytes of a file, at most so many.
+/// The first bytes of a file, up to a maximum.
 pub(super) fn head(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     place::open_plain(path)?.0.take(bytes_max.to_u64()).read_to_end(&mut bytes)?;
@@ -102,7 +102,7 @@ mod tests {
         let op = "{:index 0, :time 7, :type :ok}\n";
         let both = Extent { ops: Some(1), length_ns: Some(7) };
         assert_eq!(count(&(op.to_owned() + &"\n".repeat(1000))), both);
-        // Without an op there is no batch after which anybody could ask how much was read.
+        // Without an op there is no batch, so the amount of text could not be tested after a batch.
         assert_eq!(count(&("\n".repeat(2 << 20) + op)), Extent::default());
         assert_eq!(count(&(op.to_owned() + &"\n".repeat(2 << 20))), Extent::default());
     }

@@ -4,14 +4,14 @@ use super::{edn, ops};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Bytes of Jepsen's results that are searched; of a longer file nothing is known but that it is there.
+/// The maximum number of bytes of Jepsen's results that are searched. For a longer file, only its existence is used.
 const RESULTS_BYTES_MAX: usize = 16 << 20;
-/// Bytes at the beginning of a report that say the verdict.
+/// The number of bytes at the beginning of a report that contain the verdict.
 const HEAD_BYTES: usize = 8 << 10;
-/// Names of a kind that are kept.
+/// The maximum number of names of each kind that are kept.
 const NAMES_MAX: usize = 32;
 
-/// A verdict, or why there is none. The order is that of badness.
+/// A verdict, or the reason why there is none. The order is from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verdict {
@@ -34,7 +34,7 @@ impl Verdict {
         }
     }
 
-    /// A verdict as histcheck and Jepsen write it.
+    /// Parses a verdict as histcheck and Jepsen write it.
     fn written(text: &str) -> Option<Verdict> {
         match text.trim_start_matches(':') {
             "true" => Some(Verdict::Valid),
@@ -46,7 +46,7 @@ impl Verdict {
     }
 }
 
-/// What was found.
+/// The results of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) verdict: Option<Verdict>,
@@ -54,13 +54,13 @@ pub(crate) struct Outcome {
     pub(crate) anomalies: Vec<String>,
     /// The weakest consistency levels that the anomalies rule out.
     pub(crate) not: Vec<String>,
-    /// The strongest levels that are known to hold.
+    /// The strongest consistency levels that hold.
     #[serde(default)]
     pub(crate) strongest: Vec<String>,
 }
 
 impl Outcome {
-    /// Both together. The worse verdict decides: a violation that one file reports is not hidden by another.
+    /// Combines both. The worse verdict counts: a violation in one file is not hidden by another.
     fn and(mut self, other: Outcome) -> Outcome {
         self.verdict = self.verdict.max(other.verdict);
         add(&mut self.checkers, other.checkers);
@@ -82,13 +82,13 @@ fn add(names: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
 /// The files that may contain results.
 pub(super) const FILES: [&str; 4] = ["result.json", "report.html", "report.txt", "results.edn"];
 
-/// What these files of a directory say, and whether any of them says something.
+/// Reads the results from these files of a directory; `None` if none of them contains a result.
 pub(super) fn read(directory: &Path, names: &[&str]) -> Option<Outcome> {
     let of = |name: &str| {
         let path = directory.join(name);
         match name {
             "results.edn" => {
-                // An empty or endless one is one of Jepsen's, too.
+                // An empty file, or one that is too long, is still a file of Jepsen's results.
                 let bytes = ops::head(&path, RESULTS_BYTES_MAX).ok()?;
                 Some(std::str::from_utf8(&bytes).ok().and_then(jepsen).unwrap_or_default())
             }
@@ -100,7 +100,7 @@ pub(super) fn read(directory: &Path, names: &[&str]) -> Option<Outcome> {
     names.iter().filter_map(|name| of(name)).reduce(Outcome::and)
 }
 
-/// What Jepsen's checkers returned.
+/// Parses the results of Jepsen's checkers.
 fn jepsen(text: &str) -> Option<Outcome> {
     let mut outcome = Outcome::default();
     for (key, value) in edn::entries(text)? {
@@ -118,7 +118,7 @@ fn jepsen(text: &str) -> Option<Outcome> {
     Some(outcome)
 }
 
-/// What Elle writes of anomalies.
+/// Parses Elle's description of anomalies.
 fn found(outcome: &mut Outcome, entries: &[(&str, &str)]) {
     let names = |value| edn::elements(value).into_iter().map(|name| name.trim_start_matches(':').to_owned());
     for (key, value) in entries {
@@ -130,7 +130,7 @@ fn found(outcome: &mut Outcome, entries: &[(&str, &str)]) {
     }
 }
 
-/// What the head of a page of `histcheck report` says to programs.
+/// Parses the data for programs in the head of a page of `histcheck report`.
 fn page(html: &str) -> Option<Outcome> {
     let of = |name: &str| {
         let (_, after) = html.split_once(&format!("<meta name=\"histcheck-{name}\" content=\""))?;
@@ -151,18 +151,18 @@ fn split(list: &str) -> Vec<String> {
     list.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// The names of checkers as `-m` takes them.
+/// The names of checkers in the form of `-m`.
 fn checkers(list: &str) -> Vec<String> {
     list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// The first line of a report in text: a path, a tab, and the verdict.
+/// Parses the first line of a text report: a path, a tab, and the verdict.
 fn text(text: &str) -> Option<Outcome> {
     let (_, verdict) = text.lines().next()?.rsplit_once('\t')?;
     Some(Outcome { verdict: Some(Verdict::written(verdict)?), ..Outcome::default() })
 }
 
-/// A line of `--output json`.
+/// Parses a line of `--output json`.
 pub(crate) fn result(json: &[u8]) -> Option<Outcome> {
     let value: serde_json::Value = serde_json::from_slice(json).ok()?;
     value.get("schema")?;

@@ -1,31 +1,31 @@
-//! A run: a directory with a history or with a report, or a history alone.
+//! A run: a directory with a history or a report, or a single history.
 
 use super::outcome::Outcome;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What is known of a run without reading its history.
+/// The data of a run that is available without reading its history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Run {
-    /// The path below the directory that is served, with `/` between its parts; `.` is that directory itself.
+    /// The path below the served directory, with `/` between its parts; `.` is that directory itself.
     pub(crate) id: String,
     pub(crate) is_directory: bool,
-    /// The name of the file with the history, if there is one; of a run that is a file, its own.
+    /// The name of the file with the history, if there is one. For a run that is a file, this is its own name.
     pub(crate) history: Option<String>,
     /// Milliseconds since 1970.
     pub(crate) time_ms: u64,
     pub(crate) length_ns: Option<u64>,
     pub(crate) ops: Option<u64>,
     pub(crate) outcome: Outcome,
-    /// Whether its history is compressed and was not read yet, so that its ops are not known.
+    /// Whether its history is compressed and was not read yet, so that the number of ops is unknown.
     #[serde(default)]
     pub(crate) is_unread: bool,
-    /// What the files that say all this are like: if this is the same, they need not be read again.
+    /// The state of the files that contain this data: if it is unchanged, they need not be read again.
     pub(crate) mark: String,
 }
 
 impl Run {
-    /// The path of its history below the directory that is served.
+    /// The path of its history below the served directory.
     pub(crate) fn history_path(&self) -> Option<String> {
         match (&self.history, self.is_directory) {
             (Some(name), true) if self.id == "." => Some(name.clone()),
@@ -35,30 +35,30 @@ impl Run {
         }
     }
 
-    /// The time as people write it, in UTC.
+    /// The time in UTC, as text for people.
     pub(crate) fn time(&self) -> String {
         let text = humantime::format_rfc3339_seconds(at(self.time_ms)).to_string();
         text.replace('T', " ").trim_end_matches('Z').to_owned()
     }
 
-    /// The time as programs write it.
+    /// The time as text for programs.
     pub(crate) fn time_rfc3339(&self) -> String {
         humantime::format_rfc3339_millis(at(self.time_ms)).to_string()
     }
 }
 
-/// The instant, or the last one that can be written.
+/// The time, or the last one that can be formatted.
 fn at(time_ms: u64) -> SystemTime {
     const YEAR_9999_MS: u64 = 253_370_764_800_000;
     UNIX_EPOCH + Duration::from_millis(time_ms.min(YEAR_9999_MS))
 }
 
-/// Milliseconds since 1970; before that, none.
+/// Milliseconds since 1970; 0 for earlier times.
 pub(crate) fn millis(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// The time in the name that Jepsen gives a test's directory: `20260107T093012.123Z`, or with `+0000` at its end.
+/// Parses the time in the name of a Jepsen test's directory: `20260107T093012.123Z`, or with `+0000` at its end.
 pub(super) fn named_time(name: &str) -> Option<u64> {
     let (date, rest) = name.split_once('T')?;
     let digits = |text: &str, count| text.len() == count && text.bytes().all(|b| b.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Which runs a reader views, in which order: all of it is in the address, so that a view can be shared.
+//! The runs that a user views, and their order: the address contains all settings, so a view can be shared.
 
 use super::outcome::Verdict;
 use super::run::Run;
@@ -6,7 +6,7 @@ use crate::http::query::{self, Query};
 use std::cmp::Ordering;
 use std::time::UNIX_EPOCH;
 
-/// Runs on a page.
+/// The number of runs on a page.
 pub(crate) const PAGE_RUNS: usize = 200;
 
 /// A column to sort by.
@@ -31,17 +31,17 @@ impl Column {
     ];
 }
 
-/// A verdict to be seen.
+/// The verdict of the runs to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     Any,
-    /// Runs that have no verdict.
+    /// Runs without a verdict.
     Without,
     Only(Verdict),
 }
 
 impl Wanted {
-    /// As the address says it.
+    /// The name in an address.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Wanted::Any => "",
@@ -59,10 +59,10 @@ impl Wanted {
     }
 }
 
-/// A view.
+/// A view of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct View {
-    /// Parts of the name, in any case.
+    /// A part of the name, without regard to case.
     pub(crate) name: String,
     pub(crate) verdict: Wanted,
     /// A part of a checker's name.
@@ -72,7 +72,7 @@ pub(crate) struct View {
     pub(crate) to: String,
     pub(crate) column: Column,
     pub(crate) is_descending: bool,
-    /// From 1 on.
+    /// The page, from 1 on.
     pub(crate) page: usize,
 }
 
@@ -92,11 +92,11 @@ impl Default for View {
 }
 
 impl View {
-    /// The view that an address stands for.
+    /// The view of an address.
     ///
     /// # Errors
     ///
-    /// A sentence on what is wrong with it.
+    /// A sentence with the error in it.
     pub(crate) fn of(query: &Query) -> Result<View, String> {
         let mut view = View::default();
         let text = |name: &str| query.get(name).unwrap_or_default().trim().to_owned();
@@ -129,7 +129,7 @@ impl View {
         Ok(view)
     }
 
-    /// The address of the view, without what goes without saying.
+    /// The address of the view, without default values.
     pub(crate) fn address(&self) -> String {
         let default = View::default();
         let mut pairs = Vec::new();
@@ -147,13 +147,13 @@ impl View {
         query::address("/", pairs.into_iter().filter(|(_, value)| !value.is_empty()))
     }
 
-    /// The order as the address says it.
+    /// The order in the form of the address.
     pub(crate) fn sort(&self) -> String {
         let (_, name) = Column::ALL.iter().find(|(column, _)| *column == self.column).unwrap_or(&Column::ALL[0]);
         format!("{}{name}", if self.is_descending { "-" } else { "" })
     }
 
-    /// The runs of this view, in its order, on all pages. Takes O(n log n).
+    /// The runs of this view in its order, on all pages. Takes O(n log n).
     pub(crate) fn select<'r>(&self, runs: &'r [Run]) -> Vec<&'r Run> {
         let name = self.name.to_lowercase();
         let (from, to) = (day(&self.from), day(&self.to).map(|to| to.saturating_add(span(&self.to))));
@@ -167,7 +167,7 @@ impl View {
                     && to.is_none_or(|to| run.time_ms < to)
             })
             .collect();
-        // The order of the ids decides between equals, in both directions.
+        // Runs that compare equal are ordered by id, in both directions.
         selected.sort_by(|a, b| {
             let order = self.compare(a, b);
             if self.is_descending { order.reverse() } else { order }
@@ -187,7 +187,7 @@ impl View {
     }
 }
 
-/// The beginning of a day, or an instant, in milliseconds since 1970.
+/// Parses a day (its beginning) or a time, in milliseconds since 1970.
 fn day(text: &str) -> Option<u64> {
     let text = text.trim_end_matches('Z');
     let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { format!("{text}Z") };
@@ -195,7 +195,7 @@ fn day(text: &str) -> Option<u64> {
     time.duration_since(UNIX_EPOCH).ok().map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// How long what a text names is: a day or a second.
+/// The length of the time span that a text names: a day or a second.
 fn span(text: &str) -> u64 {
     if text.len() == 10 { 86_400_000 } else { 1000 }
 }

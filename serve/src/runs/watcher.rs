@@ -1,4 +1,4 @@
-//! Follows the runs on a separate thread, while there are viewers.
+//! Updates the list of runs on a separate thread, while there are users.
 
 use super::find::{self, Found};
 use super::run::Run;
@@ -10,53 +10,54 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// Between two walks, at least; a walk that takes long is followed by a longer pause.
+/// The minimum time between two searches; a search that takes long is followed by a longer pause.
 const PAUSE: Duration = Duration::from_secs(1);
 const PAUSES_PER_WALK: u32 = 10;
-/// Compressed histories that a walk counts; bytes of each, and of its text.
+/// The maximum number of compressed histories that are counted after a search, and of bytes of each, and of its text.
 const COUNTED_MAX: usize = 8;
 const COUNTED_BYTES_MAX: u64 = 64 << 20;
 const COUNTED_TEXT_BYTES_MAX: u64 = 512 << 20;
-/// The time without requests after which the walks end.
+/// The time without requests after which the searches stop.
 const INTEREST: Duration = Duration::from_secs(30);
 
-/// All runs at a moment.
+/// The list of runs at one time.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) runs: Vec<Run>,
     pub(crate) notes: Vec<String>,
-    /// Changes with each change; 0 as long as nobody has looked.
+    /// The number of changes so far; 0 before the first search.
     pub(crate) generation: u64,
-    /// Whether the first walk is over.
+    /// Whether the first search is complete.
     pub(crate) is_complete: bool,
 }
 
 impl Snapshot {
-    /// The run of this id.
+    /// The run with this id.
     pub(crate) fn run(&self, id: &str) -> Option<&Run> {
         let at = self.runs.binary_search_by(|run| run.id.as_str().cmp(id)).ok()?;
         Some(&self.runs[at])
     }
 
-    /// The run in the field `run` of a form. The field is always encoded, because a page has no hidden characters.
+    /// The run in the field `run` of a form. The field is always percent-encoded, because a page contains no hidden
+    /// characters.
     pub(crate) fn run_in_form(&self, field: &str) -> Option<&Run> {
         self.run(&query::decoded(field)?)
     }
 }
 
-/// Follows the runs below a directory.
+/// Updates the list of runs below a directory.
 pub(crate) struct Watcher {
     root: PathBuf,
     is_read_only: bool,
     current: Mutex<Arc<Snapshot>>,
-    /// When somebody last asked.
+    /// The time of the last request.
     asked: Mutex<Option<Instant>>,
     wake: Condvar,
     changes: watch::Sender<u64>,
 }
 
 impl Watcher {
-    /// Starts to follow the runs. Data of an earlier process is available immediately.
+    /// Starts to update the list. Data of an earlier process is available immediately.
     pub(crate) fn start(root: PathBuf, is_read_only: bool) -> Arc<Watcher> {
         let mut runs = index::read(&root);
         runs.sort_by(|a, b| a.id.cmp(&b.id));
@@ -83,30 +84,30 @@ impl Watcher {
         watcher
     }
 
-    /// The runs as they are known, which is at most some seconds ago.
+    /// The current list of runs, which is at most a few seconds old.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         *locked(&self.asked) = Some(Instant::now());
         self.wake.notify_all();
         Arc::clone(&locked(&self.current))
     }
 
-    /// Notifies of changes.
+    /// A receiver that is notified of changes.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Walks immediately, after a change by the caller.
+    /// Searches immediately, after a change by the caller.
     pub(crate) fn walk(&self) -> Duration {
         let begin = Instant::now();
         let before = Arc::clone(&locked(&self.current));
         let Found { mut runs, notes } = find::find(&self.root, &before.runs);
-        // The list does not wait for what takes long.
+        // Counting takes long, so the first list does not wait for it.
         if before.is_complete {
             count(&self.root, &mut runs);
         }
         let mut current = locked(&self.current);
         if !Arc::ptr_eq(&current, &before) {
-            // Somebody else has looked meanwhile.
+            // Another thread has updated the list in the meantime.
             return begin.elapsed();
         }
         if before.is_complete && runs == before.runs && notes == before.notes {
@@ -118,27 +119,27 @@ impl Watcher {
         let now = Arc::clone(&current);
         drop(current);
         if is_changed && !self.is_read_only {
-            // Without an index the next start takes longer, and no more.
+            // Without the index file, only the next start takes longer.
             let _ = index::write(&self.root, &now.runs);
         }
         self.changes.send_replace(generation);
         begin.elapsed()
     }
 
-    /// Waits for so long, and until somebody asks.
+    /// Waits for this time, and until there is a request.
     fn rest(&self, pause: Duration) {
         std::thread::sleep(pause);
         let asked = locked(&self.asked);
         let is_idle = |asked: &mut Option<Instant>| {
             asked.is_none_or(|asked| asked.elapsed() > INTEREST) && self.changes.receiver_count() == 0
         };
-        // A thread that waits must see when the server is gone.
+        // The wait is limited, so that the thread detects when the server is gone.
         let woken = self.wake.wait_timeout_while(asked, INTEREST, is_idle);
         drop(woken);
     }
 }
 
-/// Counts the ops of some compressed histories: of as many as a walk has time for.
+/// Counts the ops of some compressed histories: as many as one search has time for.
 fn count(root: &Path, runs: &mut [Run]) {
     for run in runs.iter_mut().filter(|run| run.is_unread).take(COUNTED_MAX) {
         let place = run.history_path().and_then(|path| place::find(root, &path).ok());
@@ -148,7 +149,7 @@ fn count(root: &Path, runs: &mut [Run]) {
     }
 }
 
-/// The value, also if a thread that held it has panicked.
+/// Locks a mutex, even if a thread panicked while it held the lock.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -162,7 +163,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let watcher = Watcher::start(dir.path().to_owned(), false);
         watcher.walk();
-        // It appears as a whole: the thread's own walk may be the one that sees it.
+        // It is renamed, so that it appears as a whole: the thread's own search may find it.
         let draft = tempfile::tempdir().unwrap();
         std::fs::write(draft.path().join("a.edn"), "{:index 3}\n").unwrap();
         std::fs::rename(draft.path().join("a.edn"), dir.path().join("a.edn")).unwrap();

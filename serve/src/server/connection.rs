@@ -1,4 +1,4 @@
-//! One connection: its limits of time and memory. A client that sends or receives nothing for long is disconnected.
+//! One connection, with limits on time and memory. A client that sends or receives nothing for long is disconnected.
 
 use crate::route;
 use crate::state::State;
@@ -16,19 +16,19 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// For all headers of a request, and between two requests.
+/// The maximum time for all headers of a request, and between two requests.
 const HEADER_TIME: Duration = Duration::from_secs(15);
-/// For the client to take something of an answer.
+/// The maximum time in which the client accepts no data.
 const WRITE_TIME: Duration = Duration::from_mins(1);
-/// Bytes of the headers of a request, with its address.
+/// The maximum length of the headers of a request, including its address, in bytes.
 const HEADER_BYTES_MAX: usize = 32 << 10;
 const HEADERS_MAX: usize = 64;
 
 /// Serves all requests of a connection.
 pub(crate) async fn serve(stream: TcpStream, state: Arc<State>) {
-    // Whoever has left already has no address.
+    // A client that has already disconnected has no address.
     let Ok(peer) = stream.peer_addr() else { return };
-    // Small pieces of news are not held back.
+    // Small events are sent without delay.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
         let state = Arc::clone(&state);
@@ -40,16 +40,16 @@ pub(crate) async fn serve(stream: TcpStream, state: Arc<State>) {
         .max_buf_size(HEADER_BYTES_MAX)
         .max_headers(HEADERS_MAX)
         .serve_connection(TokioIo::new(Patient::new(stream)), service);
-    // Why a client left is of no interest.
+    // The reason of the disconnection does not matter.
     let _ = connection.await;
 }
 
-/// A stream that ends when its other side does not take what is sent, or never says anything.
+/// A stream that fails if its other side accepts no data, or never sends any.
 struct Patient {
     stream: TcpStream,
-    /// Until something was received for the first time: hyper looks at the clock only from then on.
+    /// The time limit until the first data is received: hyper's timeout begins only then.
     first: Option<Pin<Box<Sleep>>>,
-    /// Since the other side took something.
+    /// The time limit since the other side last accepted data.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
 
-/// The maximum number of simultaneous connections. A further one waits until another is closed; silent ones are closed
-/// soon.
+/// The maximum number of simultaneous connections. A further one waits until another is closed; inactive ones are
+/// closed soon.
 const CONNECTIONS_MAX: usize = 4096;
-/// For requests to remove what they have half done when the server ends.
+/// The time for requests to remove partial files when the server ends.
 const END_TIME: Duration = Duration::from_millis(500);
-/// Files that the process needs for other things.
+/// The number of file descriptors reserved for other purposes.
 const FILES_SPARE: u64 = 256;
 
 /// A server that listens, and does not answer yet.
@@ -47,7 +47,7 @@ impl Server {
     /// none.
     pub fn bind(config: Config) -> io::Result<Server> {
         config.check().map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
-        // Said now, and not on every page.
+        // Reports the error at the start, not on every page.
         std::fs::read_dir(&config.directory)?;
         let listener = TcpListener::bind(config.listen)?;
         listener.set_nonblocking(true)?;
@@ -92,7 +92,7 @@ impl Server {
         if let Some(checks) = ending.checks.as_ref() {
             checks.end();
         }
-        // Whoever still downloads is not waited for, but what was received of a history is removed.
+        // Downloads in progress are not completed, but incomplete uploads are removed.
         runtime.shutdown_timeout(END_TIME);
         outcome
     }
@@ -110,13 +110,14 @@ async fn accept(listener: &tokio::net::TcpListener, state: &Arc<State>) {
                     drop(permit);
                 });
             }
-            // The client has left already, or files have run out: some are closed soon.
+            // The client has already disconnected, or there is no free file descriptor: some connections will be closed
+            // soon.
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }
 }
 
-/// How many connections the system allows.
+/// The number of connections that the system allows.
 #[cfg(unix)]
 fn connections_max() -> usize {
     use history_core::cast::Cast as _;

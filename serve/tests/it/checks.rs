@@ -1,4 +1,4 @@
-//! Histories that are dropped, runs that are checked again, and checks that are cancelled.
+//! Tests of dropped histories, repeated checks, and cancelled checks.
 
 #![cfg(unix)]
 
@@ -19,7 +19,7 @@ pub(crate) fn json(answer: &Answer) -> Value {
     serde_json::from_slice(&answer.body).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
 }
 
-/// The check, as soon as it is at this stage.
+/// The check, as soon as it reaches one of these stages.
 pub(crate) fn at_stage(served: &Served, id: &str, stages: &[&str]) -> Value {
     loop {
         let check = json(&served.get(&format!("/api/checks/{id}")));
@@ -139,7 +139,7 @@ fn a_run_is_not_taken_for_another_whose_name_looks_like_its_address() {
         let page = served.get(&format!("/runs/{address}")).text();
         let field = format!("name=\"run\" value=\"{address}\"");
         assert_eq!(page.matches(&field).count(), 2, "in both forms: {page}");
-        // As a browser sends the form.
+        // The form as a browser sends it.
         let sent = address.replace('%', "%25");
         let started = served.request("POST /check", "", &format!("run={sent}&checker=finds"));
         assert_eq!(started.status, 303, "{}", started.text());
@@ -169,7 +169,7 @@ fn a_check_is_cancelled_with_all_that_it_started() {
     at_stage(&served, &ids[2], &["running"]);
     assert_eq!(served.request(&format!("POST /checks/{}/cancel", ids[1]), "", "").status, 303);
     at_stage(&served, &ids[1], &["cancelled"]);
-    // The end of the server is shutting down the last one.
+    // The server ends here.
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn checkers_are_suggested() {
     let said = |answer: &Answer| (json(answer)["checkers"].to_string(), json(answer)["keyed"].to_string());
     assert_eq!(said(&post("", "refuses")), (r#"["refuses"]"#.to_owned(), r#"["refuses"]"#.to_owned()));
     assert_eq!(said(&post("?run=a.edn", "")), (r#"["finds"]"#.to_owned(), "[]".to_owned()));
-    // The id as in any address: decoded once.
+    // The id is decoded once, as in every address.
     assert_eq!(said(&post("?run=a%20b.edn", "")).0, r#"["a run with a space"]"#);
     assert_eq!(said(&post("?run=a%2520b.edn", "")).0, r#"["a run with a percent sign"]"#);
     assert_eq!(post("?run=etcd%252F20260107T093012.123Z", "").status, 404, "it is not decoded twice");
@@ -281,7 +281,7 @@ fn checks_are_known_after_a_restart() {
     let done = dropped(&first, "finds")["id"].as_str().unwrap().to_owned();
     let folder = first.directory.path().join(".histcheck-serve/checks/20260101T000000.000Z");
     std::fs::create_dir_all(&folder).unwrap();
-    // As a server leaves it that is killed.
+    // The record that a killed server leaves.
     let text = r#"{"id":"20260101T000000.000Z","run":"a","history":"a","name":null,"checkers":"finds","levels":"","stage":"running","begun_ms":1,"ended_ms":null}"#;
     std::fs::write(folder.join("check.json"), text).unwrap();
     let directory = first.directory.path().to_owned();

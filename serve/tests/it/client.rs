@@ -1,4 +1,4 @@
-//! A server of a directory, and a client that sends just what it is told to.
+//! A server of a directory, and a client that sends exactly the given bytes.
 
 use histcheck_serve::{Config, Server, Stop};
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread::JoinHandle;
 use tempfile::TempDir;
 
-/// A server that ends with its test.
+/// A server that ends when it is dropped.
 pub(crate) struct Served {
     pub(crate) directory: TempDir,
     pub(crate) address: SocketAddr,
@@ -16,7 +16,7 @@ pub(crate) struct Served {
     thread: Option<JoinHandle<()>>,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -29,7 +29,7 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// A header, by its name in lower case.
+    /// A header by its lowercase name.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")))
     }
@@ -70,7 +70,7 @@ pub(crate) fn put(root: &Path, path: &str, text: &str) {
 }
 
 impl Served {
-    /// Sends just this, and reads until the server closes.
+    /// Sends exactly these bytes, and reads until the server closes the connection.
     pub(crate) fn send(&self, request: &[u8]) -> Answer {
         let mut stream = TcpStream::connect((std::net::Ipv4Addr::LOCALHOST, self.address.port())).unwrap();
         stream.write_all(request).unwrap();
@@ -86,7 +86,7 @@ impl Served {
         Answer { status, head, body }
     }
 
-    /// A request with these headers, and no other but those that it must have.
+    /// Sends a request with these headers, and only the required others.
     pub(crate) fn request(&self, line: &str, headers: &str, body: &str) -> Answer {
         let host = if headers.contains("Host: ") { String::new() } else { format!("Host: {}\r\n", self.address) };
         let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
@@ -97,7 +97,7 @@ impl Served {
         self.request(&format!("GET {address}"), "", "")
     }
 
-    /// The page of all runs, as soon as all are found.
+    /// The list of all runs, as soon as all are found.
     pub(crate) fn runs(&self) -> serde_json::Value {
         loop {
             let runs: serde_json::Value = serde_json::from_slice(&self.get("/api/runs").body).unwrap();

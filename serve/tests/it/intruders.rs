@@ -1,4 +1,4 @@
-//! Those who should not come in, and those who come to keep others out.
+//! Tests of unauthorized requests, and of clients that try to block others.
 
 use crate::client::{Served, put, serve};
 use histcheck_serve::{Config, Server, Token};
@@ -25,7 +25,7 @@ fn another_name_is_refused() {
     served.runs();
     let status = |host: &str| served.request("GET /", &format!("Host: {host}\r\n"), "").status;
     assert_eq!([status("localhost"), status("127.0.0.1"), status("[::1]:9"), status("ci.example")], [200; 4]);
-    // Someone's own name that leads to this machine.
+    // A name of another site that resolves to this machine.
     assert_eq!([status("evil.example"), status("127.0.0.1.evil.example"), status("10.0.0.1")], [403; 3]);
     assert_eq!(served.send(b"GET / HTTP/1.0\r\n\r\n").status, 403, "no name at all");
     assert_eq!(
@@ -137,7 +137,7 @@ fn no_address_leads_out_of_the_directory() {
 fn pages_run_no_script_but_ours() {
     let served = serve(|_| {});
     served.runs();
-    // With no-referrer, browsers send `Origin: null` with the forms of these pages, which is refused.
+    // With `no-referrer`, browsers send `Origin: null` with the forms of these pages, which is rejected.
     assert_eq!(served.get("/").header("referrer-policy"), Some("same-origin"));
     let policy = |address: &str| served.get(address).header("content-security-policy").unwrap().to_owned();
     for address in ["/", "/runs/redis", "/api/runs", "/nothing"] {
@@ -145,7 +145,7 @@ fn pages_run_no_script_but_ours() {
         assert!(policy.starts_with("default-src 'none'") && policy.contains("script-src 'self'"), "{policy}");
         assert!(!policy.contains("unsafe") && policy.contains("frame-ancestors 'none'"), "{policy}");
     }
-    // What a run brings along is nobody's: it has no origin, and reaches nothing.
+    // Files of a run have no origin, and cannot access the server.
     for address in
         ["/files/redis/report.html", "/files/redis/n/cycle.svg", "/files/etcd/20260107T093012.123Z/results.edn"]
     {
@@ -193,7 +193,7 @@ fn hundreds_of_silent_clients_keep_nobody_out() {
     let served = serve(|_| {});
     served.runs();
     let connect = || TcpStream::connect(served.address).ok();
-    // Both ends are in this process, which may have a thousand files; half of them have begun to say something.
+    // Both ends are in this process, which may open a thousand files. Half of the connections have begun a request.
     let mut silent: Vec<TcpStream> = (0..300).map_while(|_| connect()).collect();
     for stream in silent.iter_mut().step_by(2) {
         let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost: local");
@@ -222,7 +222,7 @@ fn who_follows_hears_of_changes() {
     };
     until("event: runs");
     put(served.directory.path(), "new.edn", "{:index 0}\n");
-    // The first walk may have been news, too.
+    // The first search may have sent an event, too.
     while served.runs()["total"] != before + 1 {
         until("event: runs");
     }

@@ -1,4 +1,4 @@
-//! A run while it goes on, as pages follow it.
+//! A run in progress, as pages receive it.
 
 use crate::client::{Served, serve};
 use histcheck_serve::{Live, LiveAbout, LiveEnd, LiveTick, LiveViolation};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 
-/// A page that follows.
+/// A page that receives updates.
 struct Follower(BufReader<TcpStream>);
 
 impl Follower {
@@ -16,7 +16,7 @@ impl Follower {
         Follower(BufReader::new(stream))
     }
 
-    /// The next piece; nothing at the end.
+    /// The next update; `None` at the end.
     fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         while self.0.read_line(&mut line).unwrap() > 0 {
@@ -28,7 +28,7 @@ impl Follower {
         None
     }
 
-    /// The first piece of which this holds.
+    /// The first update for which `holds` returns true.
     fn until(&mut self, holds: impl Fn(&Value) -> bool) -> Value {
         loop {
             let piece = self.next().unwrap();

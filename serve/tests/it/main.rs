@@ -1,4 +1,4 @@
-//! A server as its clients see it.
+//! Tests of the server from the clients' side.
 
 mod checks;
 mod client;

@@ -1,4 +1,4 @@
-//! What there is to see.
+//! Tests of the content of pages.
 
 use crate::client::{put, serve};
 use histcheck_serve::{Config, Server};

@@ -4,7 +4,7 @@ use crate::client::{Served, put, serve};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// A store with a run of so many transactions, an invocation and a completion each.
+/// A store with a run of this number of transactions, each an invocation and a completion.
 fn with_history(txns: u64) -> Served {
     let mut text = String::new();
     for txn in 0..txns {
@@ -28,7 +28,7 @@ fn with_history(txns: u64) -> Served {
     served
 }
 
-/// What programs get, as soon as the history was read.
+/// The ops in JSON, as soon as the history was read.
 fn ops(served: &Served, query: &str) -> Value {
     loop {
         let answer = served.get(&format!("/api/ops/runs/a?{query}"));
@@ -119,7 +119,7 @@ fn an_op_of_many_fields_shows_the_first_ones() {
     assert_eq!(answer["ops"][1]["more"], "a 1, b 2");
 }
 
-/// A store with a run of one op of 17 MB between two short ones.
+/// A store with a run that has one op of 17 MB between two short ones.
 fn with_a_long_op() -> Served {
     let op = |index: u64, value: &str| {
         format!("{{:index {index}, :time {index}, :process 0, :type :ok, :f :read, :value {value}}}\n")
@@ -220,7 +220,7 @@ fn the_directory_itself_may_be_a_run() {
     while served.get("/api/ops/").status == 202 {
         std::thread::yield_now();
     }
-    // A browser asks for /rows/ where a link says /rows/. (a dot).
+    // A browser requests /rows/ for a link to /rows/. (with a dot).
     for address in ["/runs/", "/runs/.", "/rows/?at=7", "/rows/.?at=7", "/api/ops/", "/api/runs/"] {
         assert_eq!(served.get(address).status, 200, "{address}");
     }

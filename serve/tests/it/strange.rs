@@ -1,4 +1,4 @@
-//! Pipes and links in the directory where files of the server should be.
+//! Tests with pipes and links in place of the server's files.
 
 #![cfg(unix)]
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Does something that must not take long: whoever opens a pipe waits for ever.
+/// Runs `work` with a time limit: opening a pipe would block forever.
 fn within_a_minute(work: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -29,7 +29,7 @@ fn pipe(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// The record of a check in a folder.
+/// Writes the record of a check into a folder.
 fn put_record(root: &Path, folder: &str, stage: &str) {
     let id = folder.rsplit('/').next().unwrap();
     let text = format!(
@@ -90,7 +90,7 @@ fn no_link_leads_from_a_check_to_another_file() {
             assert_eq!(served.get(&format!("/checks/{id}/{file}")).status, 404, "{id}/{file}");
         }
     }
-    // A folder that a link takes the place of while the server runs.
+    // A link replaces the folder while the server runs.
     let id = dropped(&served, "finds")["id"].as_str().unwrap().to_owned();
     assert!(served.get(&format!("/checks/{id}")).text().contains("<iframe"));
     let folder = served.directory.path().join("dropped").join(&id);

@@ -1,4 +1,4 @@
-//! Histories that are being received, and what is left of those that never arrive completely.
+//! Tests of histories that are being received, and of incomplete ones.
 
 #![cfg(unix)]
 
@@ -10,7 +10,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// What a half upload sends of its 12 bytes.
+/// The part of the 12 bytes that an incomplete upload sends.
 const HALF: &str = "{:index 0}\n";
 
 fn serve_at(directory: &Path) -> Served {
@@ -20,13 +20,13 @@ fn serve_at(directory: &Path) -> Served {
     })
 }
 
-/// The names in the folder of dropped histories, also the hidden ones.
+/// The names in the folder of dropped histories, including hidden ones.
 fn dropped(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory.join("dropped")).into_iter().flatten();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// An upload whose last byte has not been sent; the server has written all others.
+/// An upload whose last byte was not sent. The server has written all others.
 fn half_an_upload(served: &Served, directory: &Path) -> TcpStream {
     let mut stream = TcpStream::connect(served.address).unwrap();
     let head = "POST /api/check?checker=finds HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 12";
@@ -46,7 +46,7 @@ fn a_history_is_no_run_before_it_is_complete() {
     let directory = tempfile::tempdir().unwrap();
     let served = serve_at(directory.path());
     let mut stream = half_an_upload(&served, directory.path());
-    // Another server of the directory lists its runs anew, and must not take this upload for a leftover.
+    // Another server of the directory lists its runs, and must not remove this upload.
     let other = serve_at(directory.path());
     assert_eq!(other.runs()["runs"].as_array().unwrap().len(), 0);
     stream.write_all(b"\n").unwrap();
@@ -71,7 +71,7 @@ fn a_half_history_goes_with_its_client_or_its_server() {
     let _stream = half_an_upload(&served, directory.path());
     drop(served);
     assert_eq!(dropped(directory.path()), [""; 0]);
-    // As a server leaves it that is killed; and what is not of the server.
+    // The folders that a killed server leaves, and others that are not the server's.
     put(directory.path(), "dropped/.receiving-1-0/history.edn", HALF);
     put(directory.path(), "dropped/.receiving-1-1/history.jsonl.gz", "");
     fs::create_dir(directory.path().join("dropped/.receiving-1-2")).unwrap();

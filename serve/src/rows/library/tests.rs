@@ -1,4 +1,4 @@
-//! Histories of all formats, in whole and in parts, and what is kept of them.
+//! Tests of histories in all formats, read in whole and in parts, and of stored indexes.
 
 use super::*;
 use crate::http::query::Query;
@@ -9,7 +9,7 @@ use std::io::Write as _;
 
 const OPS: u64 = 3000;
 
-/// Transactions of five clients, each with a key of its own for a while.
+/// Transactions of five clients. Each client uses its own key for a while.
 fn ops(write: impl Fn(&mut String, u64, &str, &str)) -> String {
     let mut text = String::new();
     for row in 0..OPS {
@@ -69,7 +69,7 @@ fn rows(window: &Window) -> Vec<u64> {
     window.rows.iter().map(|row| row.at).collect()
 }
 
-/// What must hold of a history, whatever it is written in.
+/// Asserts properties that every history has, in any format.
 fn look(library: &Arc<Library>, history: &str) {
     let (index, text) = ready(library, history);
     assert_eq!((index.head.ops, index.head.problem.as_deref()), (OPS, None), "{history}");
@@ -96,7 +96,7 @@ fn look(library: &Arc<Library>, history: &str) {
         (shelf.row_of(2000).unwrap(), shelf.row_of(2001).unwrap(), shelf.row_of(u64::MAX).unwrap()),
         (1000, 1001, OPS - 1)
     );
-    // All ops of a key, from either end, and none of another one.
+    // All ops of a key, from either end, and no others.
     let key = filter("key=7");
     assert_eq!(rows(&shelf.forward(0, 500, &key).unwrap()), (700..800).collect::<Vec<_>>(), "{history}");
     assert_eq!(rows(&shelf.backward(OPS, 10, &key).unwrap()), (790..800).collect::<Vec<_>>(), "{history}");
@@ -108,7 +108,7 @@ fn look(library: &Arc<Library>, history: &str) {
     );
     let none = shelf.forward(0, 3, &filter("process=5")).unwrap();
     assert_eq!((none.rows.len(), none.to), (0, OPS));
-    // Both halves of an operation lead to each other.
+    // Each op of an operation leads to the other.
     let invocation = shelf.forward(13, 1, &all).unwrap().rows.remove(0);
     let completion = shelf.other_half(&invocation).unwrap().unwrap();
     assert_eq!((completion.at, shelf.other_half(&completion).unwrap().unwrap().at), (18, 13));
@@ -139,7 +139,7 @@ fn each_format_has_the_same_rows() {
     {
         look(&library, name);
     }
-    // Another server finds what this one has written.
+    // Another server finds the files of this one.
     let again = Arc::new(Library::new(dir.path().to_owned(), true));
     for name in ["lines.edn", "packed.edn.gz"] {
         assert!(matches!(again.find(name).unwrap(), Found::Ready(..)), "{name}");
@@ -195,7 +195,7 @@ fn a_changed_history_is_read_again_and_who_may_only_read_writes_nothing() {
     fs::write(dir.path().join("h.edn"), edn("\n")).unwrap();
     look(&library, "h.edn");
     fs::write(dir.path().join("h.edn"), "{:process 0, :type :ok}\n").unwrap();
-    // It is shorter, so what is known of it is of no use.
+    // The file is shorter, so the old index is not used.
     let (index, _) = ready(&library, "h.edn");
     assert_eq!(index.head.ops, 1);
     fs::write(dir.path().join("h.edn.gz"), gzip(&edn("\n"))).unwrap();
