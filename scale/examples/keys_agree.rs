@@ -1,8 +1,8 @@
 //! Creates histories of keys from recorded histories of one object each, and compares the reports of many workers with
 //! those of one machine: `keys_agree CHECKER DIRECTORY`.
 //!
-//! Every five histories become one, in which each is a key and all are interleaved. It is checked with 1, 2, 4 and 7
-//! workers, in ranges of different lengths, as EDN and as JSON Lines.
+//! Each five histories are combined into one, in which each is a key and their ops are interleaved. It is checked with
+//! 1, 2, 4 and 7 workers, in ranges of different lengths, as EDN and as JSON Lines.
 
 use histcheck_scale::histcheck_front::history_core::{
     Datum, Format, History as Ops, HistoryBuilder, NewOp, Op, OpKind, Options, Process, Reader, Writer,
@@ -15,9 +15,9 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Histories that become one.
+/// The number of histories that are combined.
 const KEYS: usize = 5;
-/// Processes of a history have smaller numbers.
+/// Processes of a history have numbers below this.
 const PROCESSES: i64 = 1_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -64,7 +64,7 @@ fn read(path: &PathBuf) -> Result<Ops, Box<dyn Error>> {
     Ok(Ops::read(&mut Reader::new(fs::File::open(path)?))?)
 }
 
-/// One history, in which each of these is a key.
+/// One history, in which each of the given ones is a key.
 fn joined(histories: &[Ops], format: Format) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut ops: Vec<Vec<Op<'_>>> = histories.iter().map(|history| history.ops().collect()).collect();
     for ops in &mut ops {
@@ -73,7 +73,7 @@ fn joined(histories: &[Ops], format: Format) -> Result<Vec<u8>, Box<dyn Error>> 
     let (mut builder, mut key) = (HistoryBuilder::new(), 0_i64);
     while ops.iter().any(|ops| !ops.is_empty()) {
         let at = usize::try_from(key)? % ops.len();
-        // Not in step: some keys are ahead of others.
+        // The keys progress at different speeds.
         for _ in 0..=at {
             let Some(op) = ops[at].pop() else { break };
             push(&mut builder, &op, i64::try_from(at)?)?;

@@ -54,7 +54,7 @@ impl<'c> Job<'c> {
         Job { setup, histories, range_bytes: RANGE_BYTES, spill: None }
     }
 
-    /// Whether the histories are of transactions, of which each worker checks a share.
+    /// Whether the histories consist of transactions, so that each worker checks a share.
     pub(crate) fn is_of_transactions(&self) -> bool {
         has_shares(self.setup)
     }
@@ -77,7 +77,7 @@ impl History {
         History { path: path.into(), read_as }
     }
 
-    /// Begins to read all of it; `reading` has the progress.
+    /// Opens the history for a complete read. `reading` contains the progress.
     pub(crate) fn open(&self, reading: &Arc<Reading>) -> Result<Reader<'static>, HistoryError> {
         place::reader(&self.path, &self.read_as, reading)
     }

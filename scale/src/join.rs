@@ -1,9 +1,9 @@
-//! Joining the ranges of a file: one worker walks over their summaries, in order.
+//! Joins the ranges of a file: one worker processes their summaries in order.
 //!
-//! It stores for each client its operation at the end of the previous range. So it finds the worker of each completion
-//! whose invocation is in an earlier range, and determines whether ranges fit together: if all do, and no range is
-//! irregular, the whole is a history whose ops pair as the ranges have paired them. Memory grows with the number of
-//! clients.
+//! For each client, it stores the operation at the end of the previous range. With that, it finds the worker of each
+//! completion whose invocation is in an earlier range, and determines whether the ranges fit together. If all do, and
+//! no range is irregular, the whole is a history whose ops are paired as the ranges have paired them. Memory grows with
+//! the number of clients.
 
 use crate::packet::{Base, Packet};
 use crate::read::part::{Doing, Summary};
@@ -12,7 +12,7 @@ use history_core::share::Totals;
 use history_core::{IntMap, Participants};
 use std::collections::BTreeMap;
 
-/// What is known of the ranges so far.
+/// The data on the ranges so far.
 #[derive(Debug, Default)]
 pub(crate) struct Join {
     clients: IntMap<Doing>,
@@ -26,29 +26,29 @@ pub(crate) struct Join {
 /// The indices of the ops so far.
 #[derive(Clone, Copy, Debug, Default)]
 enum Indices {
-    /// There is no op yet.
+    /// There was no op yet.
     #[default]
     Open,
-    /// Ops have none.
+    /// Ops have no indices.
     Absent,
-    /// The last op has this one.
+    /// The index of the last op.
     Last(u64),
 }
 
-/// What a range needs of the others.
+/// The data that a range needs from the others.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Joined {
     pub(crate) base: Base,
-    /// Completions of operations of earlier ranges, for the workers of their keys.
+    /// Completions of operations of earlier ranges, each with the worker of their keys.
     pub(crate) packets: Vec<(usize, Packet)>,
 }
 
 impl Join {
-    /// Takes the next range.
+    /// Adds the next range.
     ///
     /// # Errors
     ///
-    /// If it is irregular or does not fit those before, in words.
+    /// If it is irregular or does not fit those before it; a sentence.
     pub(crate) fn add(
         &mut self,
         summary: Summary,
@@ -103,12 +103,12 @@ impl Join {
         Ok(())
     }
 
-    /// How many ops there were.
+    /// The number of ops.
     pub(crate) fn ops(&self) -> u64 {
         self.ops
     }
 
-    /// What is known of the whole without looking at what its ops did.
+    /// The data on the whole history that does not depend on the content of ops.
     pub(crate) fn totals(&self) -> Totals {
         let [ok, fail, info] = self.completed;
         let in_flight = self.clients.values().filter(|doing| matches!(doing, Doing::Waits(_))).count().to_u64();
@@ -128,7 +128,7 @@ mod tests {
     use std::io::Cursor;
     use std::ops::ControlFlow;
 
-    /// The ops of a text that is cut into ranges, as (line, index) by worker; or that it is irregular.
+    /// The ops of a text that is cut into ranges, as (line, index) for each worker; or an error if it is irregular.
     fn joined(text: &str, range_bytes: u64) -> Result<Vec<Vec<(u64, u64)>>, String> {
         let len = text.len().to_u64();
         let (reading, ranges) =
@@ -155,8 +155,8 @@ mod tests {
         format!("{{:process {process}, :type :{kind}, :f :read, :value [{key} 1]}}\n")
     }
 
-    /// Lines are found, and operations go to one worker, wherever the text is cut: an invocation in the first range and
-    /// its completion in the last, and a client that no range between has.
+    /// Wherever the text is cut, lines are found, and operations go to one worker. An invocation is in the first range
+    /// and its completion in the last one, and a client has no op in the ranges between.
     #[test]
     fn cuts_change_nothing() {
         let mut text = "\r\n".to_owned();
@@ -176,8 +176,8 @@ mod tests {
         }
     }
 
-    /// All histories of up to five ops of two clients, and one that is not a client: what is regular in any cut is a
-    /// history to the reader, and the other way round, but for those without invocations, which are left to it.
+    /// All histories of up to five ops of two clients, and of a process that is not a client. A text is regular in any
+    /// cut if and only if the reader accepts it, except for those without invocations, which are left to the reader.
     #[test]
     fn what_does_not_fit_is_irregular() {
         let ops =
@@ -191,7 +191,7 @@ mod tests {
             }
             let is_history = Reader::new(text.as_bytes()).for_each(|_| Ok(ControlFlow::Continue(()))).is_ok();
             let has_invocations = text.contains(":invoke");
-            // Between two ops at any place, and in the middle of each.
+            // Cuts between two ops at all places, and in the middle of each op.
             let cuts: Vec<_> = [30, 55, 110, 10_000].map(|bytes| joined(&text, bytes)).into();
             assert!(cuts.iter().all(|cut| cut.is_ok() == (is_history && has_invocations)), "{text}: {cuts:?}");
             assert!(cuts.iter().all(|cut| cut.is_err() || *cut == cuts[0]), "{text}");

@@ -1,11 +1,11 @@
-//! Checking one history: the steps of every worker, which are the same.
+//! Checks one history. All workers take the same steps.
 //!
 //! 1. The first worker examines the beginning of the file and determines how it is read ([`plan`]).
 //! 2. In rounds, each worker reads a range and sends its ops to the workers of their keys ([`part`]); the first
 //!    worker joins the ranges ([`join`](crate::join)), and each worker feeds its keys ([`keys`](crate::keys)).
 //! 3. If anything was irregular, all of that is dropped, and the first worker reads the history as a whole
 //!    ([`whole`](crate::read::whole)).
-//! 4. All search their keys, slice by slice, until one finds a violation or all are done, as one machine does.
+//! 4. All workers search their keys, slice by slice, until one finds a violation or all are done, as one machine does.
 //! 5. The first worker merges the reports on all keys, in order of first occurrence.
 //!
 //! All common decisions depend only on data that all workers have received, so they take the same steps.
@@ -28,23 +28,23 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;
 
-/// Reports in one parcel.
+/// The number of reports in one message.
 const ENDS: usize = 256;
 
-/// One worker at one history.
+/// One worker's work on one history.
 pub(crate) struct Session<'s> {
     pub(crate) meeting: &'s mut Meeting,
     pub(crate) job: &'s Job<'s>,
     pub(crate) history: &'s History,
 }
 
-/// What a worker says of the range that it read, if it had one; or why it cannot be read.
+/// A worker's summary of the range that it read, if it had one; or the reason why the range cannot be read.
 type Summarized = Result<Option<Summary>, SentError>;
 
-/// Something in the ranges is unusual: the history is to be read as a whole.
+/// Something in the ranges is unusual: the history must be read as a whole.
 pub(crate) struct Irregular;
 
-/// What the first worker says of a round of ranges.
+/// The first worker's message after a round of ranges.
 #[derive(Serialize, Deserialize)]
 enum Round {
     Regular(Vec<Base>),
@@ -52,27 +52,27 @@ enum Round {
     Failed(SentError),
 }
 
-/// What the first worker says of a round of a whole history.
+/// The first worker's message after a round of a whole history.
 #[derive(Serialize, Deserialize)]
 struct WholeRound {
     is_over: bool,
-    /// Whether keys are in a field of their own, once that is known.
+    /// Whether keys are in a separate field, once that is known.
     is_field: Option<bool>,
 }
 
-/// How a history ended, as far as all have to know.
+/// How a history ended, as far as all workers need this.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum HowEnded {
     /// With its last op.
     Read,
-    /// Before one that has no key.
+    /// Before an op without a key.
     Unread,
-    /// It cannot be judged.
+    /// It cannot be checked.
     Failed,
 }
 
 impl Session<'_> {
-    /// The result for the history; the first worker gets it.
+    /// Checks the history. Returns the result to the first worker, and `None` to the others.
     pub(crate) fn judge(mut self) -> Option<Judged> {
         let (path, read_as) = (&self.history.path, &self.history.read_as);
         let stamp = Stamp::of(path);
@@ -121,8 +121,9 @@ impl Session<'_> {
         Ok(outcome.map(|outcome| Judged { outcome, unmatched: Some(Vec::new()), decisions: Vec::new() }))
     }
 
-    /// Reads all ranges in rounds. `take` gets the packets of each round for this worker, and what is before a range of
-    /// it. What the first worker knows of the ranges; else why nothing can be read, or that the ranges are irregular.
+    /// Reads all ranges in rounds. `take` receives this worker's packets of each round, and the base of each range.
+    /// Returns the join of all ranges, which is complete only in the first worker. The error is the reason why the
+    /// history cannot be read, or `None` if the ranges are irregular.
     pub(crate) fn read_ranges(
         &mut self,
         reading: Reading,
@@ -149,15 +150,15 @@ impl Session<'_> {
                 take(&packets, base);
             }
         }
-        // A history without ops has no verdict either.
+        // A history without ops is treated as irregular, because it has no verdict.
         if self.meeting.told_by_first(Some(&(join.ops() == 0))) {
             return Err(None);
         }
         Ok(join)
     }
 
-    /// Sends what a range has to where it belongs. The packets for this worker; and for the first worker, of each range
-    /// the summary and the completions without invocation.
+    /// Sends the parts of a range to their workers. Returns the packets for this worker; and in the first worker, the
+    /// summary of each range and its completions without invocation.
     fn send_part(&mut self, part: io::Result<Option<Part>>) -> (Vec<Packet>, Vec<(Summarized, Packet)>) {
         let (part, summary) = match part {
             Ok(Some(mut part)) => {
@@ -174,7 +175,7 @@ impl Session<'_> {
         let (mut own, mut summaries, mut sender) = (Vec::new(), Vec::new(), None);
         let mut summary = None;
         for (from, bytes) in self.meeting.exchange(parcels) {
-            // From each sender the first worker gets two parcels before the packets.
+            // The first worker receives two parcels from each sender before the packets.
             match (sender == Some(from), summary.take()) {
                 (false, _) if is_first => {
                     sender = Some(from);
@@ -187,8 +188,9 @@ impl Session<'_> {
         (own, summaries)
     }
 
-    /// Tells all what joining the ranges of a round came to. What is before each range, and all packets for this
-    /// worker; else why nothing can be read, or that the ranges are irregular.
+    /// Sends the result of joining the ranges of a round to all workers. Returns the base of each range, and all
+    /// packets for this worker. The error is the reason why the history cannot be read, or `None` if the ranges are
+    /// irregular.
     fn send_joined(
         &mut self,
         joined: Option<(Round, Vec<Joined>)>,
@@ -250,12 +252,12 @@ impl Session<'_> {
         self.end_whole(keys, whole.map(Whole::finish))
     }
 
-    /// Ends a history that was read as a whole; the first worker knows how.
+    /// Ends a history that was read as a whole. Only the first worker has `end`.
     fn end_whole(&mut self, keys: Keys<'_>, end: Option<WholeEnd>) -> Option<Judged> {
         if let Some(error) = self.first_failure(&keys) {
             return self.say(Err(error));
         }
-        // The reader finds what has no key before it is sent.
+        // The reader finds ops without a key before it sends them.
         let troubles = self.meeting.all(&keys.runs.trouble().is_some());
         let own = end.as_ref().map(|end| match (&end.trouble, &end.error) {
             _ if troubles.contains(&true) => HowEnded::Failed,
@@ -279,7 +281,7 @@ impl Session<'_> {
         if let Ok(report) = &mut outcome {
             histcheck_front::clocks::doubt(report, &self.job.setup.checker.about(), dropped);
         }
-        // A violation stays one, whatever comes after the op at which its history ends.
+        // A violation is reported, whatever follows the op at which the history ends.
         let outcome = match (outcome, error) {
             (Ok(report), Some(error)) if report.verdict != Verdict::Invalid => Err(error),
             (outcome, _) => outcome,
@@ -287,14 +289,14 @@ impl Session<'_> {
         Some(Judged { outcome, unmatched, decisions })
     }
 
-    /// Why the history cannot be judged, by the first op that shows it, if there is one.
+    /// The error of the first op that a checker rejects, if there is one.
     fn first_failure(&mut self, keys: &Keys<'_>) -> Option<HistoryError> {
         let own = keys.failed().map(|(at, error)| (*at, SentError::from(error)));
         let all = self.meeting.all(&own);
         all.into_iter().flatten().min_by_key(|(at, _)| *at).map(|(_, error)| error.into())
     }
 
-    /// Searches all keys, and merges the reports on them.
+    /// Searches all keys, and merges their reports.
     fn finish(
         &mut self,
         mut keys: Keys<'_>,
@@ -306,7 +308,7 @@ impl Session<'_> {
         let count: u64 = self.meeting.all(&keys.runs.keys().to_u64()).iter().sum();
         for slice in 0.. {
             let left: u64 = self.meeting.all(&keys.runs.searching().to_u64()).iter().sum();
-            // The last one can as well continue to its end.
+            // A single remaining key needs no slices: its search continues to the end.
             if left < 2 {
                 break;
             }
@@ -347,7 +349,7 @@ impl Session<'_> {
         }))
     }
 
-    /// What the first worker says of the history.
+    /// Returns the result of the history in the first worker.
     pub(crate) fn say(&self, outcome: Result<history_core::Report, HistoryError>) -> Option<Judged> {
         self.meeting.is_first().then_some(Judged { outcome, unmatched: None, decisions: Vec::new() })
     }
@@ -359,7 +361,7 @@ fn join_round(join: &mut Join, summaries: Vec<(Summarized, Packet)>, workers: us
     for (summary, completing) in summaries {
         let summary = match summary {
             Ok(Some(summary)) => summary,
-            // In the last round there may be fewer ranges than workers.
+            // The last round may have fewer ranges than workers.
             Ok(None) => continue,
             Err(error) => return (Round::Failed(error), Vec::new()),
         };
@@ -374,7 +376,7 @@ fn join_round(join: &mut Join, summaries: Vec<(Summarized, Packet)>, workers: us
     (Round::Regular(bases), all)
 }
 
-/// Packets for the workers, in their order, each with the number of its worker; not those without ops.
+/// The packets for the workers, in their order, each with the number of its worker; without those that contain no ops.
 fn parcels_of(packets: Vec<Packet>) -> impl Iterator<Item = (usize, Vec<u8>)> {
     let packets = packets.into_iter().enumerate().filter(|(_, packet)| !packet.heads.is_empty());
     packets.map(|(worker, packet)| (worker, packet.into_bytes()))

@@ -1,4 +1,4 @@
-//! One worker's ops, range by range, and its keys: ops into the runs of the checker.
+//! One worker's ops, range by range, and its keys: passes the ops to the runs of the checker.
 
 use crate::packet::{Base, Packet};
 use histcheck_front::setup;
@@ -11,7 +11,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a checker's code, in which a bug may panic: an error for this history.
+/// Runs a checker's code. A panic in it, which is a bug, becomes an error of this history.
 ///
 /// # Errors
 ///
@@ -23,26 +23,26 @@ pub(crate) fn guarded<T>(what: impl FnOnce() -> Result<T, HistoryError>) -> Resu
     done
 }
 
-/// Whether this thread runs a checker's code.
+/// Whether this thread is running a checker's code.
 pub(crate) fn is_guarded() -> bool {
     GUARDED.get()
 }
 
-/// Ops that came in packets, read again.
+/// Parses the ops of packets.
 pub(crate) struct Feed {
     reader: PartReader,
-    /// The index of the first op that cannot be judged, and why.
+    /// The index of the first op that cannot be checked, and the reason.
     failed: Option<(u64, HistoryError)>,
 }
 
 impl Feed {
-    /// Of texts in this format.
+    /// A feed of texts in this format.
     pub(crate) fn new(format: Format, unit: Option<TimeUnit>) -> Feed {
         Feed { reader: PartReader::new(format, unit), failed: None }
     }
 
-    /// Gives the ops of one range, which may come in several packets, to `see`, in their order; up to the first one
-    /// that it cannot judge.
+    /// Passes the ops of one range, which may come in several packets, to `see` in their order; up to the first one
+    /// that is rejected.
     pub(crate) fn feed<'p>(
         &mut self,
         packets: impl IntoIterator<Item = &'p Packet>,
@@ -53,7 +53,7 @@ impl Feed {
             return;
         }
         let mut ops: Vec<_> = packets.into_iter().flat_map(Packet::ops).collect();
-        // Mostly one packet has all of them, in order.
+        // Most often, one packet contains all of them in order.
         if !ops.is_sorted_by_key(|(head, _)| head.seq) {
             ops.sort_unstable_by_key(|(head, _)| head.seq);
         }
@@ -68,7 +68,7 @@ impl Feed {
         self.failed = fed.err().map(|error| (index, error));
     }
 
-    /// The place of the first op that cannot be judged among all ops, and why.
+    /// The position of the first op that was rejected, among all ops, and the reason.
     pub(crate) fn failed(&self) -> Option<&(u64, HistoryError)> {
         self.failed.as_ref()
     }
@@ -81,7 +81,7 @@ pub(crate) struct Keys<'c> {
 }
 
 impl<'c> Keys<'c> {
-    /// No ops yet, of texts in this format.
+    /// Starts without ops, for texts in this format.
     pub(crate) fn start(
         checker: &'c dyn Checker,
         options: &Options,
@@ -93,19 +93,19 @@ impl<'c> Keys<'c> {
         Ok(Keys { runs, feed: Feed::new(format, unit) })
     }
 
-    /// Takes the ops of one range, which may come in several packets, in their order.
+    /// Processes the ops of one range, which may come in several packets, in their order.
     pub(crate) fn take<'p>(&mut self, packets: impl IntoIterator<Item = &'p Packet>, base: &Base) {
         let runs = &mut self.runs;
         self.feed.feed(packets, base, |op| if runs.trouble().is_some() { Ok(()) } else { runs.observe(op) });
     }
 
-    /// The place of the first op that cannot be judged among all ops, and why.
+    /// The position of the first op that was rejected, among all ops, and the reason.
     pub(crate) fn failed(&self) -> Option<&(u64, HistoryError)> {
         self.feed.failed()
     }
 }
 
-/// Why a checker does not start with its options.
+/// The error if a checker does not start with its options.
 pub(crate) fn unfit(error: &OptionError) -> HistoryError {
     HistoryError::new(ErrorKind::Unexpected, error.to_string())
 }

@@ -1,5 +1,5 @@
-//! Meetings: rounds in which every worker sends bytes to any workers, and has received everything sent to it when the
-//! round ends.
+//! Meetings: rounds in which every worker sends bytes to any workers. When the round ends, each has received everything
+//! sent to it.
 //!
 //! A round is a time of one timely dataflow: an exchange by the receiver's number, and a probe after it, which detects
 //! when nothing of that time can arrive any more. Every worker has the same rounds in the same order.
@@ -15,30 +15,30 @@ use timely::dataflow::operators::vec::Map as _;
 use timely::dataflow::operators::{Exchange as _, Input as _, Probe as _};
 use timely::worker::Worker;
 
-/// Between two looks at what has arrived, should nothing wake this worker.
+/// The maximum time between two checks for arrivals, if nothing wakes this worker.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Bytes for a worker.
+/// Bytes for one worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Parcel {
     to: u64,
     round: u64,
     from: u64,
-    /// How many parcels its sender sent before.
+    /// The number of parcels that its sender sent before.
     seq: u64,
     bytes: Bytes,
 }
 
-/// Parcels by round, then by sender, then in the order in which they were sent.
+/// Parcels by round, sender, and their order.
 type Received = BTreeMap<(u64, u64, u64), Vec<u8>>;
 
-/// What a worker sends in a round, each with the number of the receiver.
+/// The messages that a worker sends in a round, each with the number of its receiver.
 type Sent = Vec<(usize, Vec<u8>)>;
-/// What a worker gets in a round, each with the number of the sender.
+/// The messages that a worker receives in a round, each with the number of its sender.
 type Got = Vec<(u64, Vec<u8>)>;
 
-/// Timely's end of a worker's seat. Timely owns its threads, which may outlive whatever called for them; so a worker
-/// has a thread of its own, and hands timely's thread its parcels.
+/// Timely's end of a worker's seat. Timely owns its threads, which may outlive the caller. Each worker therefore has a
+/// separate thread, which passes its parcels to timely's thread.
 pub(crate) struct Seat {
     sent: Receiver<Sent>,
     got: Sender<Got>,
@@ -53,24 +53,24 @@ pub(crate) struct Meeting {
     workers: usize,
 }
 
-/// A seat that is not taken yet.
+/// A seat before its worker has accepted it.
 pub(crate) struct Invitation {
     sent: Sender<Sent>,
     got: Receiver<Got>,
     who: Receiver<(usize, usize)>,
 }
 
-/// Both ends of a seat.
+/// Creates both ends of a seat.
 pub(crate) fn seat() -> (Invitation, Seat) {
     let ((sent, to_send), (gotten, got), (told, who)) = (channel(), channel(), channel());
     (Invitation { sent, got, who }, Seat { sent: to_send, got: gotten, who: told })
 }
 
-/// Why a worker has to end: timely's thread did, which says why.
+/// The message if a thread of timely ended before its worker; that thread reports the reason.
 const ENDED: &str = "a thread of timely that runs as long as its worker";
 
 impl Seat {
-    /// Carries what the worker at this seat sends and gets, until it leaves.
+    /// Transports the messages of the worker at this seat, until it leaves.
     pub(crate) fn serve(self, worker: &mut Worker) {
         let received = Rc::new(RefCell::new(Received::new()));
         let shelf = Rc::clone(&received);
@@ -82,13 +82,13 @@ impl Seat {
             });
             (input, taken.probe().0)
         });
-        // Where a worker has left, the loop ends.
+        // When the worker has left, the loop ends.
         let _ = self.who.send((worker.index(), worker.peers()));
         let (from, mut seq) = (number(worker.index()), 0);
         for (round, parcels) in (0_u64..).zip(self.sent) {
             for (to, bytes) in parcels {
                 input.send(Parcel { to: number(to), round, from, seq, bytes: Bytes(bytes) });
-                // A message is not to grow with the round.
+                // Flushes each parcel, so that a message does not grow with the round.
                 input.flush();
                 seq += 1;
             }
@@ -104,7 +104,7 @@ impl Seat {
 }
 
 impl Invitation {
-    /// Takes the seat. All workers take theirs.
+    /// Accepts the seat. All workers must do so.
     pub(crate) fn accept(self) -> Meeting {
         let (own, workers) = self.who.recv().expect(ENDED);
         Meeting { sent: self.sent, got: self.got, own, workers }
@@ -117,31 +117,31 @@ impl Meeting {
         self.own
     }
 
-    /// How many workers there are.
+    /// The number of workers.
     pub(crate) fn workers(&self) -> usize {
         self.workers
     }
 
-    /// Whether this worker is the one that says what comes of it all.
+    /// Whether this worker is the one that returns the results.
     pub(crate) fn is_first(&self) -> bool {
         self.own == 0
     }
 
-    /// Sends bytes to workers. What all workers sent to this one in the same round, with the number of the sender: in
-    /// the order of senders, and of what each sent.
+    /// Sends bytes to workers. Returns everything that workers sent to this one in the same round, each with the number
+    /// of its sender: in the order of senders, and for each sender in the order of sending.
     pub(crate) fn exchange(&mut self, parcels: Sent) -> Got {
         self.sent.send(parcels).expect(ENDED);
         self.got.recv().expect(ENDED)
     }
 
-    /// What each worker says, in the order of the workers.
+    /// Exchanges one value per worker. Returns the values in the order of the workers.
     pub(crate) fn all<T: Serialize + de::DeserializeOwned>(&mut self, own: &T) -> Vec<T> {
         let bytes = to_bytes(own);
         let said = self.exchange((0..self.workers).map(|to| (to, bytes.clone())).collect());
         said.iter().map(|(_, bytes)| from_bytes(bytes)).collect()
     }
 
-    /// What the first worker says, which is the only one that has to say anything.
+    /// Returns the value of the first worker, which must pass `Some`.
     pub(crate) fn told_by_first<T: Serialize + de::DeserializeOwned>(&mut self, own: Option<&T>) -> T {
         let workers = self.workers();
         let bytes = own.filter(|_| self.is_first()).map(to_bytes);
@@ -156,17 +156,17 @@ fn number(worker: usize) -> u64 {
     u64::try_from(worker).unwrap_or(u64::MAX)
 }
 
-/// For another worker of this version.
+/// Serializes a value for another worker of this version.
 pub(crate) fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).expect("maps have names as keys")
 }
 
-/// What a worker of this version wrote.
+/// Deserializes a value of a worker of this version.
 pub(crate) fn from_bytes<T: de::DeserializeOwned>(bytes: &[u8]) -> T {
     serde_json::from_slice(bytes).expect("a worker of this version wrote it")
 }
 
-/// Bytes that serde takes as such, and not one by one.
+/// Bytes that serde serializes as bytes, not as a sequence.
 #[derive(Clone)]
 struct Bytes(Vec<u8>);
 

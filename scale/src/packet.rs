@@ -1,40 +1,40 @@
 //! A packet: ops of one range for one worker, as texts, and data that the texts do not contain.
 //!
-//! Ops are sent as the text in the file: it is available, and reading it again costs less than writing another form of
-//! it, and keeping that correct.
+//! Ops are sent as the text in the file. The text is available, and parsing it again costs less than another format,
+//! which would also have to be kept correct.
 
 use history_core::Position;
 use history_core::cast::Cast as _;
 use history_core::part::Place;
 
-/// Where an op of a packet stands in its range.
+/// The position of a packet's op in its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// How many ops of the range are before it.
+    /// The number of ops of the range before it.
     pub(crate) seq: u64,
-    /// How many lines of the range are before it.
+    /// The number of lines of the range before it.
     pub(crate) line: u64,
-    /// Where its line begins, in the whole file.
+    /// The beginning of its line in the whole file.
     pub(crate) line_begins: u64,
-    /// Bytes of its text.
+    /// The length of its text in bytes.
     pub(crate) len: u64,
-    /// Of an op that was written anew: where it stood.
+    /// For an op that was written again: its original position.
     pub(crate) position: Option<Position>,
-    /// Of one whose client has a name: the number for that.
+    /// For an op of a client with a name: the number of the client.
     pub(crate) client: Option<i64>,
 }
 
-/// What ranges before this one have.
+/// The totals of the ranges before this one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Base {
-    /// The range.
+    /// The number of the range.
     pub(crate) range: u64,
     pub(crate) ops: u64,
     pub(crate) lines: u64,
 }
 
 impl Head {
-    /// Its place in the whole file.
+    /// Its position in the whole file.
     pub(crate) fn place(&self, base: &Base) -> Place {
         Place {
             index: base.ops + self.seq,
@@ -46,7 +46,7 @@ impl Head {
     }
 }
 
-/// Ops of a range.
+/// Ops of one range for one worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Packet {
     pub(crate) range: u64,
@@ -55,19 +55,19 @@ pub(crate) struct Packet {
     pub(crate) text: Vec<u8>,
 }
 
-/// Bytes of the range, the number of heads, and whether these are plain.
+/// The length in bytes of the end of a packet: its range, the number of heads, and whether these are plain.
 const END_BYTES: usize = 3 * 8;
 
-/// Bytes of a head, which is plain if its op stands as it was written and its client has a number.
+/// The length of a head in bytes. A head is plain if its op has its original text and its client has a number.
 fn head_bytes(is_plain: bool) -> usize {
     if is_plain { 4 * 8 } else { 9 * 8 }
 }
 
-/// Stands for a number that is not there. No file has so many bytes, and no client this number.
+/// Represents an absent number. No file has this many bytes, and no client has this number.
 const NONE: u64 = u64::MAX;
 
 impl Packet {
-    /// No ops of this range yet.
+    /// An empty packet of this range.
     pub(crate) fn of(range: u64) -> Packet {
         Packet { range, ..Packet::default() }
     }
@@ -79,7 +79,7 @@ impl Packet {
         self.text.extend_from_slice(text);
     }
 
-    /// Its ops, each with its text.
+    /// The ops, each with its text.
     pub(crate) fn ops(&self) -> impl Iterator<Item = (&Head, &[u8])> {
         let mut rest = &self.text[..];
         self.heads.iter().map(move |head| {
@@ -89,7 +89,8 @@ impl Packet {
         })
     }
 
-    /// As bytes, for another worker: the texts, the heads, and what there is of them. So texts are not copied.
+    /// Converts to bytes for another worker: the texts, the heads, and their numbers. In this order, texts are not
+    /// copied.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         let is_plain = self.heads.iter().all(|head| head.position.is_none() && head.client.is_none());
         let mut out = self.text;
@@ -107,7 +108,7 @@ impl Packet {
         out
     }
 
-    /// What [`Packet::into_bytes`] made. None of other bytes.
+    /// Reverses [`Packet::into_bytes`]. Returns `None` for invalid bytes.
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Option<Packet> {
         let (before, end) = bytes.split_last_chunk::<END_BYTES>()?;
         let [range, count, is_plain] = end.as_chunks().0 else { return None };

@@ -1,4 +1,4 @@
-//! Workers: threads of this process, alone or together with those of other processes.
+//! Runs workers: threads of this process, alone or together with those of other processes.
 
 use crate::job::{Job, Judged};
 use crate::judge::Session;
@@ -52,7 +52,8 @@ pub fn judge_with_others(job: &Job<'_>, workers: NonZeroUsize, cluster: &Cluster
     judged.filter(|_| cluster.process == 0)
 }
 
-/// Runs the workers of this process, over connections that `others` keeps. What the first of all workers has to say.
+/// Runs the workers of this process, over connections that `others` keeps open. Returns the results if the first worker
+/// is here.
 fn work(builders: Vec<AllocatorBuilder>, others: Box<dyn Any + Send>, job: &Job<'_>) -> Option<Vec<Judged>> {
     let (invitations, seats): (Vec<_>, Vec<_>) = builders.iter().map(|_| meeting::seat()).unzip();
     let seats = Mutex::new(seats);
@@ -73,12 +74,12 @@ fn work(builders: Vec<AllocatorBuilder>, others: Box<dyn Any + Send>, job: &Job<
         let ended = threads.into_iter().map(|thread| thread.join().expect("a worker that does not panic"));
         ended.collect::<Vec<_>>().into_iter().flatten().next()
     });
-    // Waits for what the others still have to send.
+    // Waits until the others have sent everything.
     drop(timely);
     judged
 }
 
-/// Runs one worker. The first one has something to say.
+/// Runs one worker. The first one returns the results.
 fn one(mut meeting: Meeting, job: &Job<'_>) -> Option<Vec<Judged>> {
     let mut all = Vec::new();
     for history in &job.histories {

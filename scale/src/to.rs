@@ -1,4 +1,4 @@
-//! The workers that receive an op: those of its keys.
+//! The workers that receive an op: the workers of its keys.
 
 use history_core::cast::Cast as _;
 use history_core::keyed_parts::{Form, place_of};
@@ -6,41 +6,41 @@ use history_core::share;
 use history_core::{Op, OpKind};
 use serde::{Deserialize, Serialize};
 
-/// Where ops have their keys.
+/// The position of keys in ops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum WhereKeys {
-    /// In their value, `[key value]`.
+    /// In the value `[key value]`.
     Pair,
-    /// In a field of their own.
+    /// In a separate field.
     Field,
     /// In each micro-op.
     MicroOps,
 }
 
 impl WhereKeys {
-    /// How ops say their keys, where each has one.
+    /// The form of keys, if each op has one key.
     pub(crate) fn form(self) -> Form {
         if self == WhereKeys::Field { Form::Field } else { Form::Pair }
     }
 }
 
-/// Workers.
+/// The workers of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum To {
-    /// One.
+    /// One worker.
     One(usize),
-    /// Those of the keys of a transaction: each by its number's remainder, of 64 bits. So with more than 64 workers it
-    /// may be some others besides, to which the op says nothing.
+    /// The workers of the keys of a transaction, as 64 bits: the bit of a worker is its number modulo 64. With more
+    /// than 64 workers, this may include others, for which the op has no effect.
     Several(u64),
 }
 
 impl To {
-    /// The workers of the keys that an op names, of so many. An op with one key that does not say it goes to the first
-    /// worker: wherever it is found, it ends the history.
+    /// The workers of the keys in an op, out of this number. An op without a key in a history of single keys goes to
+    /// the first worker: it ends the history in any worker.
     ///
     /// # Errors
     ///
-    /// If it is to be a transaction and is none.
+    /// If the op should be a transaction and is not.
     pub(crate) fn of(op: &Op<'_>, keys: WhereKeys, workers: usize, places: &mut Vec<u64>) -> Result<To, String> {
         let worker = |place: u64| (place % workers.to_u64()).to_usize();
         if keys != WhereKeys::MicroOps {
@@ -54,7 +54,7 @@ impl To {
         Ok(To::Several(own.iter().fold(0, |bits, place| bits | bit(worker(*place)))))
     }
 
-    /// All of them, of so many.
+    /// All of them, out of this number of workers.
     pub(crate) fn each(self, workers: usize) -> impl Iterator<Item = usize> {
         (0..workers).filter(move |worker| match self {
             To::One(one) => one == *worker,
@@ -62,7 +62,7 @@ impl To {
         })
     }
 
-    /// Whether these others are among them.
+    /// Whether `others` are among these.
     pub(crate) fn has(self, others: To) -> bool {
         match (self, others) {
             (To::Several(all), To::Several(others)) => others & !all == 0,

@@ -1,4 +1,4 @@
-//! Reports and errors on their way to the first worker, without loss.
+//! Reports and errors in messages to the first worker, without loss.
 //!
 //! The JSON of a report is for readers: a keyword becomes a string. So every value of the history in a report is sent
 //! as a string that includes its type.
@@ -14,7 +14,7 @@ enum Exact {
     Bool(bool),
     Int(i64),
     Big(String),
-    /// Its bits: JSON has no NaN.
+    /// The bits of a float, because JSON has no NaN.
     Float(u64),
     Char(char),
     Str(String),
@@ -73,19 +73,19 @@ impl From<Exact> for Datum {
     }
 }
 
-/// A value as a string.
+/// Encodes a value as a string.
 fn sealed(datum: &Datum) -> Datum {
-    // No map here has keys that are not names.
+    // All keys of these maps are names.
     Datum::Str(serde_json::to_string(&Exact::from(datum)).unwrap_or_default())
 }
 
-/// The value that [`sealed`] made a string of; any other as it is.
+/// Decodes a value that [`sealed`] encoded; returns any other unchanged.
 fn opened(datum: &Datum) -> Datum {
     let Datum::Str(text) = datum else { return datum.clone() };
     serde_json::from_str::<Exact>(text).map_or_else(|_| datum.clone(), Datum::from)
 }
 
-/// Replaces all values of the history that a report holds.
+/// Replaces all values of the history in a report.
 fn replace(report: &mut Report, with: fn(&Datum) -> Datum) {
     let each = |datum: &mut Datum| *datum = with(datum);
     for witness in report.anomalies.iter_mut().flat_map(|anomaly| &mut anomaly.witnesses) {
@@ -99,7 +99,7 @@ fn replace(report: &mut Report, with: fn(&Datum) -> Datum) {
     report.checkers.iter_mut().for_each(|report| replace(report, with));
 }
 
-/// A [`KeyEnd`] on its way.
+/// A [`KeyEnd`] in a message.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SentEnd {
     /// See [`KeyEnd::first`].
@@ -108,7 +108,7 @@ pub(crate) struct SentEnd {
     report: Result<Option<SentReport>, SentError>,
 }
 
-/// A [`Report`] on its way.
+/// A [`Report`] in a message.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SentReport(Report);
 
@@ -145,7 +145,7 @@ impl From<SentEnd> for KeyEnd {
     }
 }
 
-/// A [`HistoryError`] on its way.
+/// A [`HistoryError`] in a message.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SentError {
     kind: u8,

@@ -1,9 +1,9 @@
-//! Signs of life: between the first process and each of the others.
+//! Heartbeats between the first process and each of the others.
 //!
-//! Each side sends a byte every second, and reads those of the other. If nothing arrives for
-//! [`Cluster::peer_timeout`](super::Cluster), the other is assumed to be lost: a stopped process, or a network that
-//! drops everything. The others announce when they are done; when all have, the first one announces this, and only then
-//! there is a result.
+//! Each side sends a byte every second, and reads the bytes of the other. If nothing arrives for
+//! [`Cluster::peer_timeout`](super::Cluster), the other is considered lost: a stopped process, or a network that drops
+//! everything. The other processes announce when they are done. When all have done so, the first one announces this,
+//! and only then there is a result.
 
 use super::Fault;
 use super::words::{ALIVE, DONE, END, reason};
@@ -13,15 +13,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-/// Between two signs of life, unless less is waited for them.
+/// The time between two heartbeats, unless the timeout is shorter.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// What is known of the processes at the other ends.
+/// The state of the processes at the other ends.
 #[derive(Default)]
 struct State {
-    /// How many are done.
+    /// The number of processes that are done.
     done: usize,
-    /// Whether nothing of them matters any more.
+    /// Whether their state no longer matters.
     is_over: bool,
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct Beats {
 }
 
 impl Beats {
-    /// Watches nobody yet.
+    /// Starts heartbeats without any connection.
     ///
     /// # Errors
     ///
-    /// If there is no thread for it.
+    /// If no thread can be started.
     pub(crate) fn start(timeout: Duration, fault: &Arc<Fault>) -> io::Result<Beats> {
         let beats = Beats {
             timeout,
@@ -54,11 +54,11 @@ impl Beats {
         Ok(beats)
     }
 
-    /// Watches one more process.
+    /// Adds another process.
     ///
     /// # Errors
     ///
-    /// If there is no thread for it.
+    /// If no thread can be started.
     pub(crate) fn add(&mut self, peer: usize, stream: TcpStream) -> io::Result<()> {
         self.fault.add_listener(stream.try_clone()?);
         lock(&self.streams).push(stream.try_clone()?);
@@ -68,12 +68,12 @@ impl Beats {
         Builder::new().name(format!("scale:peer-{peer}")).spawn(watch).map(|_| ())
     }
 
-    /// Whether a process is watched.
+    /// Whether a process was added.
     pub(crate) fn has(&self, peer: usize) -> bool {
         self.peers.contains(&peer)
     }
 
-    /// Says that this process is done, and waits until all others are, as the first process sees it.
+    /// Announces that this process is done, and waits until all others are, by the announcement of the first process.
     pub(crate) fn finish(self, is_first: bool) {
         if !is_first {
             self.send_done();
@@ -88,7 +88,7 @@ impl Beats {
 
     fn send_done(&self) {
         for stream in lock(&self.streams).iter_mut() {
-            // Who is not there any more is missed by who reads.
+            // A lost process is detected by the thread that reads.
             let _ = stream.write_all(&[DONE]);
         }
     }
@@ -110,7 +110,7 @@ fn beat(streams: &Mutex<Vec<TcpStream>>, pause: Duration, (state, changed): &(Mu
     }
 }
 
-/// Reads what a process says, until it is done or lost.
+/// Reads the bytes of a process until it is done or lost.
 fn watch(mut stream: TcpStream, peer: usize, timeout: Duration, state: &(Mutex<State>, Condvar), fault: &Fault) {
     let mut said = [0];
     loop {

@@ -1,8 +1,8 @@
-//! Connecting processes, with a time limit: each listens at its own address, and connects to all before it in the list.
+//! Connects processes, with a time limit: each listens on its own address, and connects to all before it in the list.
 //!
 //! A process that connects sends its identity and the purpose of the connection, and to the first process also its job;
-//! the other side responds. So a stopped process, or another program at that address, is detected before timely waits
-//! for it.
+//! the other side responds. So a stopped process, or another program at that address, is detected before timely would
+//! wait for it.
 
 use super::beat::Beats;
 use super::until::Until;
@@ -13,16 +13,16 @@ use std::net::{TcpListener, TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What both sides say first. A change of what follows changes it.
+/// The first bytes of both sides. They change with each change of the protocol.
 const HELLO: &[u8; 16] = b"histcheck scale1";
-/// Between two tries.
+/// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How long whoever connected may take in all to say who it is: others wait meanwhile.
+/// The maximum total time for a connection to identify itself, because others wait meanwhile.
 const GREETING: Duration = Duration::from_secs(5);
-/// Bytes of facts, at most.
+/// The maximum length of a job's description in bytes.
 const FACTS_BYTES_MAX: usize = 64 << 20;
 
-/// What a connection is for.
+/// The purpose of a connection.
 const DATA: u8 = b'd';
 const BEAT: u8 = b'b';
 
@@ -34,7 +34,7 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// Connects all processes. If one cannot be reached or was asked for something else, this process ends.
+    /// Connects all processes. Ends this process if one cannot be reached or has another job.
     pub(crate) fn connect(cluster: &Cluster, fault: &Arc<Fault>) -> Peers {
         let deadline = Instant::now() + cluster.connect_timeout;
         let beats = Beats::start(cluster.peer_timeout, fault);
@@ -47,7 +47,7 @@ impl Peers {
         Peers { sockets: connecting.sockets, beats: connecting.beats, is_first: cluster.process == 0 }
     }
 
-    /// The connections for timely: one to each process, none to this one.
+    /// The connections for timely: one to each process, and `None` for this one.
     pub(crate) fn take_sockets(&mut self) -> Vec<Option<TcpStream>> {
         std::mem::take(&mut self.sockets)
     }
@@ -67,7 +67,7 @@ struct Connecting<'c> {
 }
 
 impl Connecting<'_> {
-    /// Listens at the address of this process. Its name may be known to the network only some time after its start.
+    /// Listens on the address of this process. The network may know its name only some time after the start.
     fn listen(&self) -> TcpListener {
         let own = &self.cluster.hosts[self.cluster.process];
         loop {
@@ -85,7 +85,7 @@ impl Connecting<'_> {
         }
     }
 
-    /// Exchanges signs of life with a process from now on, however long the others take to connect.
+    /// Starts heartbeats with a process, independently of how long other connections take.
     fn watch(&mut self, peer: usize, stream: TcpStream) {
         if let Err(error) = self.beats.add(peer, stream) {
             self.fault.end(&format!("cannot start a thread: {error}"));
@@ -104,7 +104,7 @@ impl Connecting<'_> {
         }
     }
 
-    /// Connects to a process, again and again until it answers.
+    /// Connects to a process, and repeats this until it answers.
     fn reach_one(&self, peer: usize, purpose: u8) -> TcpStream {
         loop {
             let why = match self.try_reach(peer, purpose) {
@@ -148,7 +148,7 @@ impl Connecting<'_> {
         said
     }
 
-    /// Reads what a process says to a greeting: nothing, or why it does not want this one.
+    /// Reads a process's answer to a greeting: accepted, or the reason of the rejection.
     fn read_answer(&self, peer: usize, stream: &mut impl Read) -> io::Result<()> {
         let mut hello = [0; HELLO.len()];
         stream.read_exact(&mut hello)?;
@@ -163,38 +163,38 @@ impl Connecting<'_> {
         Ok(())
     }
 
-    /// Waits for the processes behind this one.
+    /// Waits for the processes after this one.
     fn accept(&mut self, listener: &TcpListener) {
         while let Some(missing) = self.missing() {
-            // However many strangers connect.
+            // The deadline applies even if many other programs connect.
             if Instant::now() >= self.deadline {
                 self.end_late(missing, "it did not connect");
             }
             match listener.accept() {
                 Ok((stream, _)) => self.greet(stream),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
-                // One that was closed before it was taken.
+                // A connection that was closed before it was accepted.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(error) => self.fault.end(&format!("cannot accept connections: {error}")),
             }
         }
     }
 
-    /// A process behind this one that is not connected.
+    /// A process after this one that is not connected.
     fn missing(&self) -> Option<usize> {
         let has_beat = |peer: usize| self.cluster.process > 0 || self.beats.has(peer);
         let behind = self.cluster.process + 1..self.cluster.hosts.len();
         behind.into_iter().find(|peer| self.sockets[*peer].is_none() || !has_beat(*peer))
     }
 
-    /// Takes a connection, if it is one of a process that is missing.
+    /// Accepts a connection, if it is from a process that is missing.
     fn greet(&mut self, stream: TcpStream) {
         let mut talk = Until::new(&stream, self.deadline.min(Instant::now() + GREETING));
         let heard = stream.set_nonblocking(false).and_then(|()| {
             stream.set_nodelay(true)?;
             self.hear(&mut talk)
         });
-        // A stranger, or a process that gave up: if one is missing, the deadline says so.
+        // Another program, or a process that gave up. If a process is missing, the deadline detects it.
         let Ok((peer, purpose, facts)) = heard else { return };
         let why = if purpose == BEAT { self.difference(peer, &facts) } else { None };
         let answered = answer(&mut talk, why.as_deref().unwrap_or_default());
@@ -208,12 +208,12 @@ impl Connecting<'_> {
         match purpose {
             BEAT if !self.beats.has(peer) => self.watch(peer, stream),
             DATA if self.sockets[peer].is_none() => self.sockets[peer] = Some(stream),
-            // It is connected already.
+            // This process is already connected.
             _ => {}
         }
     }
 
-    /// Who connected, what for, and what it was asked for.
+    /// Reads the number of the process that connected, the purpose, and its job.
     fn hear(&self, stream: &mut impl Read) -> io::Result<(usize, u8, Vec<u8>)> {
         let (mut hello, mut purpose, mut peer) = ([0; HELLO.len()], [0], [0; 4]);
         stream.read_exact(&mut hello)?;
@@ -228,7 +228,7 @@ impl Connecting<'_> {
         Ok((peer, purpose, read_text(stream)?))
     }
 
-    /// In what a process was asked for something else than this one.
+    /// The difference between a process's job and the job of this one, if there is one.
     fn difference(&self, peer: usize, facts: &[u8]) -> Option<String> {
         let Ok(theirs) = serde_json::from_slice::<Vec<(String, String)>>(facts) else {
             return Some("it did not send its options".to_owned());

@@ -1,8 +1,8 @@
-//! The end of a run that cannot continue: one line that names the process that was lost, and exit code 255.
+//! Ends a run that cannot continue: prints a line that names the lost process, and exits with code 255.
 //!
-//! Timely's threads panic when a connection breaks, and then all workers do. So a hook examines each panic, before its
-//! thread unwinds: a thread of timely's names the process at the other end, and this process ends immediately, before
-//! any worker prints a result.
+//! Timely's threads panic when a connection breaks, and then all workers panic, too. A hook therefore examines each
+//! panic before its thread unwinds: the name of a timely thread contains the process at the other end. This process
+//! ends immediately, before any worker prints a result.
 
 use super::{Cluster, WORKER, words};
 use std::io::Write as _;
@@ -10,10 +10,10 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The exit code of a run without an answer.
+/// The exit code of a run without a result.
 const EXIT: i32 = 255;
 
-/// Ends this process. Kept as long as there are workers.
+/// Ends this process on a fault. Kept as long as there are workers.
 pub(crate) struct Fault {
     shared: Arc<Shared>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Fault {
 #[derive(Default)]
 struct Shared {
     hosts: Vec<String>,
-    /// Where to pass on why this process ends: connections to others, once there are some.
+    /// Connections to other processes, which receive the reason when this one ends.
     listeners: Mutex<Vec<TcpStream>>,
     /// Whether there are workers.
     is_armed: AtomicBool,
@@ -53,7 +53,7 @@ impl Fault {
                 hooked.end(&lost(&hooked.hosts, peer, "the connection is closed"));
             } else {
                 previous(panic);
-                // What a checker does is guarded, so that a panic of its is an error of one history.
+                // A panic in a checker's code is caught, and becomes an error of one history.
                 if (name.starts_with(WORKER) || name.starts_with("timely:")) && !crate::keys::is_guarded() {
                     hooked.end("a worker panicked, which is a bug: please report it");
                 }
@@ -62,17 +62,17 @@ impl Fault {
         Fault { shared }
     }
 
-    /// Adds a connection over which another process learns why this one ends.
+    /// Adds a connection to a process that receives the reason when this one ends.
     pub(crate) fn add_listener(&self, listener: TcpStream) {
         self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
     }
 
-    /// Says why there is no answer, and ends this process.
+    /// Prints the reason why there is no result, and ends this process.
     pub(crate) fn end(&self, why: &str) -> ! {
         self.shared.end(why)
     }
 
-    /// The same because a process was lost.
+    /// The same for a lost process.
     pub(crate) fn end_without(&self, peer: usize, why: &str) -> ! {
         self.shared.end(&lost(&self.shared.hosts, peer, why))
     }
@@ -86,14 +86,14 @@ impl Drop for Fault {
 
 impl Shared {
     fn end(&self, why: &str) -> ! {
-        // One says it; who comes later waits for the end.
+        // Only the first thread prints a reason; the others wait for the end.
         if self.is_ending.swap(true, Ordering::SeqCst) {
             loop {
                 std::thread::park();
             }
         }
         for listener in self.listeners.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            // Whoever does not listen any more finds out by itself.
+            // A process that does not read this detects the end by itself.
             let _ = words::tell_end(listener, why);
         }
         let _ = writeln!(std::io::stderr(), "error: {why}");
@@ -101,7 +101,7 @@ impl Shared {
     }
 }
 
-/// What is said of a process that was lost.
+/// The message about a lost process.
 fn lost(hosts: &[String], peer: usize, why: &str) -> String {
     let host = hosts.get(peer).map_or("unknown address", String::as_str);
     format!("process {peer} ({host}) was lost, so there is no verdict: {why}")

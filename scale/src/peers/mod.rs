@@ -1,11 +1,10 @@
-//! The other processes: their identity, their connections, and the handling of a lost one.
+//! The other processes: their identity, the connections to them, and the handling of a lost one.
 //!
-//! Two connections lead from each process to the first one. Timely has one of them and sends everything over it; but it
-//! waits forever for a process that never started or that stopped. The other one is ours: over it a process sends its
-//! job before it begins, a sign of life once a second, and its end. Between two other processes there is only timely's
-//! connection.
+//! Each process has two connections to the first one. Timely uses one of them for all its data, but it waits forever
+//! for a process that never started or that stopped. Over the other one, a process sends its job before it begins, a
+//! heartbeat once a second, and its end. Between other processes there is only timely's connection.
 //!
-//! Connections are not authenticated: whoever can reach the addresses can take part. Use private networks.
+//! Connections are not authenticated: every program that can reach the addresses can take part. Use private networks.
 
 mod beat;
 mod connect;
@@ -20,7 +19,7 @@ pub use sample::Sample;
 
 use std::time::Duration;
 
-/// What the threads of workers are called, and a number. [`Fault`] knows them by it.
+/// The prefix of the names of workers' threads, before a number. [`Fault`] recognizes them by it.
 pub(crate) const WORKER: &str = "scale:worker-";
 
 /// Processes that check histories together.

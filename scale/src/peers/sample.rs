@@ -1,8 +1,8 @@
 //! A checksum of parts of a file, by which processes detect that their files with one name differ.
 //!
-//! Files of one size may have different contents: copies of several runs, or a copy that failed. So pieces are compared
-//! that are spread evenly over the file. A difference between two pieces is not detected; reading all of a large file
-//! first would take as long as checking it.
+//! Files of the same size may have different contents: histories of different runs, or a copy that failed. So pieces
+//! are compared that are distributed evenly over the file. A difference between two pieces is not detected; reading the
+//! whole of a large file first would take as long as checking it.
 
 #[cfg(feature = "objects")]
 use crate::read::objects;
@@ -12,9 +12,9 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-/// Bytes of a piece.
+/// The length of a piece in bytes.
 const PIECE_BYTES: u64 = 64 << 10;
-/// Pieces of a file, at most.
+/// The maximum number of pieces of a file.
 const PIECES: u64 = 64;
 
 /// The properties of a file.
@@ -59,7 +59,7 @@ impl Sample {
     }
 }
 
-/// Where pieces begin in a file of so many bytes.
+/// The beginnings of the pieces in a file of this length.
 fn beginnings(bytes: u64) -> Vec<u64> {
     let count = bytes.div_ceil(PIECE_BYTES);
     if count <= PIECES {

@@ -4,19 +4,19 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Each read and write waits for what is left of the time. A time that a socket has is for each one anew.
+/// Each read and write waits at most for the remaining time. A socket's own timeout would begin again with each call.
 pub(super) struct Until<'s> {
     stream: &'s TcpStream,
     end: Instant,
 }
 
 impl<'s> Until<'s> {
-    /// Sets times on the connection, until [`Until::done`].
+    /// Limits the time of the connection, until [`Until::done`].
     pub(super) fn new(stream: &'s TcpStream, end: Instant) -> Until<'s> {
         Until { stream, end }
     }
 
-    /// Leaves a connection that waits for ever again.
+    /// Removes the time limit from the connection.
     pub(super) fn done(self) -> io::Result<()> {
         self.stream.set_read_timeout(None)?;
         self.stream.set_write_timeout(None)

@@ -5,19 +5,19 @@ use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// A sign of life.
+/// A heartbeat.
 pub(super) const ALIVE: u8 = b'.';
-/// One of the others is done; or all are.
+/// From another process: it is done. From the first one: all are done.
 pub(super) const DONE: u8 = b'd';
-/// The process ends without an answer; why follows, with its length before it.
+/// The process ends without a result. The reason follows, after its length.
 pub(super) const END: u8 = b'e';
 
-/// Bytes of a reason that is passed on, at most.
+/// The maximum length of a reason in bytes.
 const REASON_BYTES_MAX: usize = 4096;
-/// How long to wait for a process that does not take the reason.
+/// How long to wait for a process that does not read the reason.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Tells a process why this one ends.
+/// Sends a process the reason why this one ends.
 pub(super) fn tell_end(stream: &mut TcpStream, why: &str) -> io::Result<()> {
     let why = &why.as_bytes()[..why.floor_char_boundary(REASON_BYTES_MAX)];
     let mut said = vec![END];
@@ -27,7 +27,7 @@ pub(super) fn tell_end(stream: &mut TcpStream, why: &str) -> io::Result<()> {
     stream.write_all(&said)
 }
 
-/// The reason of another process, behind its first byte.
+/// Reads the reason of another process, after its first byte.
 pub(super) fn reason(stream: &mut TcpStream) -> io::Result<String> {
     let mut len = [0; 4];
     stream.read_exact(&mut len)?;

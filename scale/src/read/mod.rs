@@ -1,4 +1,4 @@
-//! Reading a history: where its bytes are, whether and how they can be divided into ranges, and the ops of one range or
+//! Reads a history: where its bytes are, whether and how they can be divided into ranges, and the ops of one range or
 //! of all.
 
 #[cfg(feature = "objects")]

@@ -2,7 +2,7 @@
 //! position on.
 //!
 //! A block of bytes is requested while the previous one is read. All requests name the version that was found first, so
-//! that an object which is replaced in the meantime is an error, and never a mixture.
+//! replacing an object in the meantime causes an error, and never a mixture.
 
 use history_core::cast::Cast as _;
 use object_store::aws::AmazonS3Builder;
@@ -17,26 +17,26 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-/// Bytes that are asked for at a time: enough that the way to a store takes little of the time.
+/// The number of bytes of a request: large enough that the latency of a store matters little.
 const BLOCK_BYTES: u64 = 2 << 20;
-/// Objects of a listing, at most.
+/// The maximum number of objects in a listing.
 const LISTED_MAX: usize = 1_000_000;
-/// For how long a request is tried again, and how often.
+/// How long a request is repeated, and how often.
 const RETRIES: (Duration, usize) = (Duration::from_mins(1), 5);
 
 type Store = Arc<dyn ObjectStore>;
 
-/// An object, read from some byte on.
+/// An object, read from a position on.
 pub(crate) struct Object {
     store: Store,
     meta: ObjectMeta,
     version: String,
-    /// What is to be read next.
+    /// The position of the next byte to read.
     at: u64,
-    /// What is here, and where it begins.
+    /// The current block, and its position.
     block: Vec<u8>,
     begins: u64,
-    /// The block that begins there, on its way.
+    /// The next block, which was requested from this position on.
     ahead: Option<(u64, JoinHandle<io::Result<Vec<u8>>>)>,
 }
 
@@ -44,14 +44,14 @@ pub(crate) struct Object {
 ///
 /// # Errors
 ///
-/// If there is none, or the store cannot be reached or does not let it be read.
+/// If it does not exist, or the store cannot be reached or denies access.
 pub(crate) fn open(address: &str) -> io::Result<Object> {
     let (store, path) = find(address)?;
     if path.as_ref().is_empty() {
         return Err(bad("expected the address of an object, as s3://BUCKET/KEY"));
     }
     let meta = runtime()?.block_on(store.head(&path)).map_err(cause)?;
-    // A store need not give a tag.
+    // A store may omit the entity tag.
     let version = format!("{} {} {}", meta.size, meta.last_modified, meta.e_tag.as_deref().unwrap_or_default());
     Ok(Object { store, meta, version, at: 0, block: Vec::new(), begins: 0, ahead: None })
 }
@@ -76,7 +76,7 @@ pub fn is_object(address: &str) -> bool {
 ///
 /// If the store cannot be reached or does not permit listing, or if there are more than 1,000,000.
 pub fn objects_below(address: &str) -> io::Result<Vec<String>> {
-    // A store lists what is below a directory.
+    // A store lists the objects below a directory.
     let directory = address.rfind('/').map_or(address, |slash| &address[..=slash]);
     let (store, prefix) = find(directory)?;
     let key = directory.len() - prefix.as_ref().len() - usize::from(!prefix.as_ref().is_empty());
@@ -97,7 +97,7 @@ pub fn objects_below(address: &str) -> io::Result<Vec<String>> {
     Ok(all)
 }
 
-/// Threads that wait for stores.
+/// The threads that wait for stores.
 fn runtime() -> io::Result<&'static Runtime> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
     let build =
@@ -105,7 +105,7 @@ fn runtime() -> io::Result<&'static Runtime> {
     RUNTIME.get_or_init(build).as_ref().map_err(|error| io::Error::other(error.clone()))
 }
 
-/// The store of an address, and the place in it.
+/// The store of an address, and the path in it.
 fn find(address: &str) -> io::Result<(Store, Path)> {
     static STORES: Mutex<BTreeMap<String, Store>> = Mutex::new(BTreeMap::new());
     let (scheme, rest) = address.split_once("://").unwrap_or_default();
@@ -114,7 +114,7 @@ fn find(address: &str) -> io::Result<(Store, Path)> {
         return Err(bad(&format!("expected {scheme}://BUCKET/KEY")));
     }
     let path = Path::parse(key).map_err(|error| bad(&format!("{error}: such keys are not supported")))?;
-    // What is another key there would be another object.
+    // If the path changes the key, it would name another object.
     if path.as_ref() != key.strip_suffix('/').unwrap_or(key) && scheme != "file" {
         return Err(bad("a key that begins or ends in more slashes is not supported"));
     }
@@ -132,9 +132,9 @@ fn bad(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
-/// A store, with what the environment says of it: who one is, and where it is.
+/// Connects to a store, with credentials and endpoint from the environment.
 fn connect(scheme: &str, bucket: &str) -> Result<Store, Error> {
-    // Fails if there is one already.
+    // Fails if a provider is already installed, which does no harm.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (retry_timeout, max_retries) = RETRIES;
     let retry = RetryConfig { max_retries, retry_timeout, ..RetryConfig::default() };
@@ -145,7 +145,7 @@ fn connect(scheme: &str, bucket: &str) -> Result<Store, Error> {
     })
 }
 
-/// What went wrong, as an error of reading.
+/// Converts an error to one of reading.
 fn cause(error: Error) -> io::Error {
     let kind = match &error {
         Error::NotFound { .. } => return io::Error::new(io::ErrorKind::NotFound, "there is no such object"),
@@ -157,17 +157,17 @@ fn cause(error: Error) -> io::Error {
 }
 
 impl Object {
-    /// Its bytes.
+    /// The length of the object in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.meta.size
     }
 
-    /// What the store calls this content.
+    /// The store's identification of this version.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
 
-    /// Asks for the block that begins there.
+    /// Requests the block at this position.
     fn ask(&self, begins: u64) -> io::Result<JoinHandle<io::Result<Vec<u8>>>> {
         let (store, path) = (self.store.clone(), self.meta.location.clone());
         let range = begins..begins.saturating_add(BLOCK_BYTES).min(self.len());
@@ -182,7 +182,7 @@ impl Object {
         }))
     }
 
-    /// Has the block here that begins where one reads, and the next one on its way.
+    /// Makes the block at the current position available, and requests the next one.
     fn turn(&mut self) -> io::Result<()> {
         let asked = match self.ahead.take() {
             Some((begins, asked)) if begins == self.at => asked,

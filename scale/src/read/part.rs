@@ -1,9 +1,9 @@
 //! Reading one range: its ops as packets for the workers of their keys, and a summary for joining the ranges.
 //!
-//! What a range alone does not show is left to `join`: the key of a completion whose invocation is in an earlier range,
-//! and whether ranges fit together. Anything unusual (a line that is not one op, a client with a name, an op that does
-//! not follow the previous one) makes it irregular, whatever the result; the history is then read as a whole, by the
-//! reader of a single machine, which either has a result or reports what is wrong.
+//! Anything that a single range does not determine is left to `join`: the key of a completion whose invocation is in an
+//! earlier range, and whether ranges fit together. Anything unusual (a line that is not one op, a client with a name,
+//! an op that does not follow the previous one) makes the range irregular. The history is then read as a whole by the
+//! reader of a single machine, which either returns a result or reports the error.
 
 use super::ranges::{self, Ranges};
 use crate::packet::{Head, Packet};
@@ -15,47 +15,46 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Seek};
 use std::ops::ControlFlow;
 
-/// Numbers of clients below this may represent names.
+/// Numbers of clients below this one may represent names.
 const NUMBERS_FROM: i64 = -(1 << 62);
 
 /// How the lines of a file are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reading {
     pub(crate) format: Format,
-    /// Where ops have their keys.
+    /// The position of keys in ops.
     pub(crate) keys: WhereKeys,
-    /// Bytes of the file.
+    /// The length of the file in bytes.
     pub(crate) len: u64,
 }
 
-/// What a client is doing.
+/// The state of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Doing {
     /// Nothing.
     Idle,
     /// An operation on keys of these workers is in flight.
     Waits(To),
-    /// It ended in an info, and never comes back.
+    /// Its last operation ended in an info, so it has no further ops.
     Crashed,
 }
 
-/// What a range says of a client.
+/// The data on a client in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Client {
     pub(crate) number: i64,
-    /// Of its first op here, if that completes one that is invoked in an earlier range: workers of the keys that it
-    /// names.
+    /// Set if its first op here completes an operation of an earlier range: the workers of the keys in that op.
     pub(crate) completes_first: Option<To>,
-    /// What it is doing at the end of the range.
+    /// Its state at the end of the range.
     pub(crate) at_end: Doing,
 }
 
-/// What a range says of itself.
+/// The summary of a range.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Summary {
     pub(crate) range: u64,
     pub(crate) ops: u64,
-    /// Lines that end in it.
+    /// The number of lines that end in it.
     pub(crate) lines: u64,
     /// The first index and the last one, if ops have indices.
     pub(crate) indices: Option<(u64, u64)>,
@@ -63,29 +62,29 @@ pub(crate) struct Summary {
     pub(crate) clients: Vec<Client>,
     /// The clients whose first op completes an operation of an earlier range, in the order of these ops.
     pub(crate) completing: Vec<i64>,
-    /// Completions: how many `ok`, `fail` and `info`.
+    /// The numbers of completions: `ok`, `fail` and `info`.
     pub(crate) completed: [u64; 3],
-    /// Ops of processes that are not clients, by name.
+    /// The numbers of ops of processes that are not clients, by name.
     pub(crate) others: BTreeMap<String, u64>,
-    /// What is unusual, if anything is.
+    /// The reason if the range is irregular.
     pub(crate) irregular: Option<String>,
 }
 
 /// A range that was read.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
-    /// By worker.
+    /// The packets by worker.
     pub(crate) packets: Vec<Packet>,
     /// The ops of [`Summary::completing`].
     pub(crate) completing: Packet,
     pub(crate) summary: Summary,
 }
 
-/// Reads a range. Keys belong to so many workers.
+/// Reads a range. The keys are distributed over this number of workers.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is not as long as it was.
+/// If the file cannot be read, or its length has changed.
 pub(crate) fn read(
     source: &mut (impl Read + Seek),
     reading: Reading,
@@ -124,29 +123,29 @@ pub(crate) fn read(
         ranges::Lines::TooLong => part.summary.irregular = Some("a line is too long".to_owned()),
         ranges::Lines::Left => {}
     }
-    // What was cut off would go unseen.
+    // Detects that the file was truncated, which would otherwise not be noticed.
     if source.seek(io::SeekFrom::End(0))? != ranges.len {
         return Err(io::Error::other("the file changed while it was read"));
     }
     Ok(part)
 }
 
-/// A range that is being read.
+/// The state while a range is read.
 struct PartOf {
     lines: Lines,
     keys: WhereKeys,
-    /// Of the micro-ops at hand.
+    /// The places of the current micro-ops.
     places: Vec<u64>,
     rule: ClientRule,
-    /// Where in the summary each client is.
+    /// The position of each client in the summary.
     known: IntMap<usize>,
     part: Part,
-    /// Lines before the current one.
+    /// The number of lines before the current one.
     line: u64,
 }
 
 impl PartOf {
-    /// Takes the next line; or what is unusual about it.
+    /// Processes the next line; the error is the reason why it is unusual.
     fn take(&mut self, line_begins: u64, line: &[u8]) -> Result<(), String> {
         self.lines.forget();
         self.lines.read(line).map_err(|error| error.message)?;
@@ -181,7 +180,7 @@ impl PartOf {
     }
 }
 
-/// Notes the index of the op of this number.
+/// Processes the index of the op with this number.
 fn take_index(summary: &mut Summary, written: Option<u64>, seq: u64) -> Result<(), String> {
     match (written, &mut summary.indices) {
         (None, None) => Ok(()),
@@ -197,7 +196,8 @@ fn take_index(summary: &mut Summary, written: Option<u64>, seq: u64) -> Result<(
     }
 }
 
-/// The workers of the next op of a client, which names keys of `own`; none if only an earlier range knows all of them.
+/// The workers of the next op of a client, with the keys `own` in it; `None` if only an earlier range contains all its
+/// keys.
 fn place(
     summary: &mut Summary,
     known: &mut IntMap<usize>,
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn a_completion_without_its_invocation_is_left_to_others() {
         let first_line = HISTORY.find('\n').unwrap().to_u64();
-        // The second range begins behind the first invocation.
+        // The second range begins after the first invocation.
         let part = read_range(HISTORY, first_line, 1);
         assert_eq!(part.summary.irregular, None);
         let last = read_range(HISTORY, first_line, HISTORY.len().to_u64().div_ceil(first_line) - 1);

@@ -1,4 +1,4 @@
-//! Where the bytes of a history are: in a file, or in an object of a store.
+//! The location of a history: a file, or an object of a store.
 
 use histcheck_front::ReadAs;
 use histcheck_front::source::{self, Reading};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Bytes that can be read from anywhere on.
+/// Bytes that can be read from any position on.
 pub(crate) trait Source: Read + Seek + Send {}
 
 impl<S: Read + Seek + Send> Source for S {}
@@ -28,11 +28,11 @@ pub fn is_address(path: impl AsRef<Path>) -> bool {
     path.as_ref().to_str().is_some_and(|path| schemes.iter().any(|scheme| path.starts_with(scheme)))
 }
 
-/// Opens a history that is one file or one object, and says how many bytes it has.
+/// Opens a history that is one file or one object. Returns its length in bytes.
 ///
 /// # Errors
 ///
-/// If there is none, or it cannot be read.
+/// If it does not exist, or cannot be read.
 pub(crate) fn open(path: &Path) -> io::Result<(Box<dyn Source>, u64)> {
     #[cfg(feature = "objects")]
     if let Some(address) = address(path) {
@@ -46,7 +46,7 @@ pub(crate) fn open(path: &Path) -> io::Result<(Box<dyn Source>, u64)> {
     Ok((Box::new(file), len))
 }
 
-/// A reader of a history, wherever it is; `reading` says how far it has come.
+/// A reader of a history in any location. `reading` contains the progress.
 pub(crate) fn reader(path: &Path, read_as: &ReadAs, reading: &Arc<Reading>) -> Result<Reader<'static>, HistoryError> {
     #[cfg(feature = "objects")]
     if let Some(address) = address(path) {
@@ -57,7 +57,7 @@ pub(crate) fn reader(path: &Path, read_as: &ReadAs, reading: &Arc<Reading>) -> R
     Ok(read_as.reader(source::reader(path.as_os_str(), reading)?))
 }
 
-/// Why an object cannot be read; who one is, the environment says.
+/// The reason why an object cannot be read. Credentials come from the environment.
 #[cfg(feature = "objects")]
 fn not_opened(error: &io::Error) -> HistoryError {
     let error_of_history = HistoryError::new(ErrorKind::Io, format!("opening failed: {error}"));
@@ -67,7 +67,7 @@ fn not_opened(error: &io::Error) -> HistoryError {
     error_of_history.expected("the store and the credentials that the environment names, such as AWS_ACCESS_KEY_ID")
 }
 
-/// What shows that a history is the one that it was; none if it is several files.
+/// Identifies the content of a history, to detect changes; `None` if it consists of several files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp(Option<Seen>);
 
@@ -77,7 +77,7 @@ enum Seen {
         bytes: u64,
         changed: Option<SystemTime>,
     },
-    /// What a store calls this content.
+    /// The store's identification of the version.
     #[cfg(feature = "objects")]
     Object {
         version: String,
@@ -85,7 +85,7 @@ enum Seen {
 }
 
 impl Stamp {
-    /// Of a history as it is now.
+    /// The current stamp of a history.
     pub(crate) fn of(path: &Path) -> Stamp {
         #[cfg(feature = "objects")]
         if let Some(address) = address(path) {
@@ -97,13 +97,13 @@ impl Stamp {
     }
 }
 
-/// The address that a path is.
+/// The address in a path, if it is one.
 #[cfg(feature = "objects")]
 pub(crate) fn address(path: &Path) -> Option<&str> {
     path.to_str().filter(|path| is_address(path))
 }
 
-/// The file of a history; none if it is several, or no file at all.
+/// The file of a history; `None` if it consists of several files, or is not a file.
 pub(crate) fn file(path: &Path) -> Option<PathBuf> {
     let path = if path.is_dir() { history_core::history_in(path).ok()? } else { path.to_owned() };
     fs::metadata(&path).is_ok_and(|found| found.is_file()).then_some(path)

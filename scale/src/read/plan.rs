@@ -1,4 +1,4 @@
-//! How a history is read: divided into ranges, or as a whole. The beginning of its file decides.
+//! Decides whether a history is read in ranges or as a whole, from the beginning of its file.
 
 use super::part::Reading;
 use super::place;
@@ -12,19 +12,20 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::Duration;
 
-/// How much of a file is looked at.
+/// The number of bytes at the beginning that are examined.
 const HEAD_BYTES: usize = 64 << 10;
 
 /// How a history is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Plan {
-    /// By ranges, as far as its beginning shows.
+    /// In ranges, as far as its beginning shows.
     Ranges(Reading),
-    /// By one worker.
+    /// As a whole, by one worker.
     Whole,
 }
 
-/// The plan for a history that is read so; `of_txns`: its ops are transactions, whose keys are in their micro-ops.
+/// The plan for a history with these settings. If `of_txns`, its ops are transactions, whose micro-ops contain the
+/// keys.
 pub(crate) fn plan(path: &Path, read_as: &ReadAs, of_txns: bool) -> Plan {
     let is_plain = read_as.clients == ClientRule::new()
         && read_as.first_value == FirstValue::default()
@@ -48,10 +49,10 @@ fn head(source: &mut dyn place::Source) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// How a file that begins so is read, if each line is one op, and the first client's op is an invocation.
+/// How a file with this beginning is read, if each line is one op, and the first client's op is an invocation.
 fn of_head(head: &[u8], len: u64, read_as: &ReadAs) -> Option<Reading> {
     let is_all = head.len().to_u64() == len;
-    // The last line may go on.
+    // The last line may be incomplete.
     let end = if is_all { head.len() } else { head.iter().rposition(|byte| *byte == b'\n')? };
     let text = &head[..end];
     let format = match read_as.format {

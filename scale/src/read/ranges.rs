@@ -1,60 +1,60 @@
-//! Ranges of bytes of a file with one op per line: which lines belong to which range, wherever the file is divided.
+//! Divides a file with one op per line into ranges of bytes, and assigns each line to a range.
 //!
-//! A line belongs to the range that contains the byte before it, the newline of the previous line; the first line of
-//! the file belongs to the first range. So each line belongs to one range, wherever the file is divided, and a range
-//! finds its lines without reading what is before it.
+//! A line belongs to the range that contains the byte before it, which is the newline of the previous line; the first
+//! line of the file belongs to the first range. So each line belongs to exactly one range, wherever the file is
+//! divided, and a range finds its lines without reading the text before it.
 
 use history_core::cast::Cast as _;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 
-/// A file in ranges of the same length, but for the last one.
+/// A file in ranges of the same length, except for the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ranges {
-    /// Bytes of the file.
+    /// The length of the file in bytes.
     pub(crate) len: u64,
-    /// Bytes of a range, at least 1.
+    /// The length of a range in bytes, at least 1.
     pub(crate) range_bytes: u64,
 }
 
 impl Ranges {
-    /// How many there are.
+    /// The number of ranges.
     pub(crate) fn count(self) -> u64 {
         self.len.div_ceil(self.range_bytes.max(1))
     }
 
-    /// The bytes of the range of this number: from the first one on, up to the second one.
+    /// The beginning and the end of the range with this number, in bytes.
     pub(crate) fn of(self, number: u64) -> (u64, u64) {
         let begins = number.saturating_mul(self.range_bytes).min(self.len);
         (begins, begins.saturating_add(self.range_bytes).min(self.len))
     }
 }
 
-/// What became of the lines of a range.
+/// The result of reading the lines of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lines {
-    /// All were seen; so many end in a newline.
+    /// All lines were read. This number of them end in a newline.
     All(u64),
-    /// One has more bytes than are allowed.
+    /// A line is longer than permitted.
     TooLong,
-    /// The receiver wanted no more.
+    /// The receiver stopped.
     Left,
 }
 
-/// Gives the lines of a range to `see`, each with the offset at which it begins and without its newline.
+/// Passes the lines of a range to `see`, each with its offset and without its newline.
 pub(crate) fn each_line(
     source: &mut (impl Read + Seek),
     (begins, ends): (u64, u64),
     line_bytes_max: usize,
     mut see: impl FnMut(u64, &[u8]) -> ControlFlow<()>,
 ) -> io::Result<Lines> {
-    /// Bytes read at a time.
+    /// The number of bytes read at a time.
     const BUFFER_BYTES: usize = 256 << 10;
     source.seek(SeekFrom::Start(begins))?;
     let mut text = BufReader::with_capacity(BUFFER_BYTES, source);
     let (mut at, mut line) = (begins, Vec::new());
     if begins > 0 {
-        // Of a line that is longer than the range no more is read than the range has.
+        // If a line is longer than the range, it is read only to the end of the range.
         at += text.by_ref().take(ends - begins).read_until(b'\n', &mut line)?.to_u64();
         if line.last() != Some(&b'\n') {
             return Ok(Lines::All(0));
@@ -120,7 +120,7 @@ mod tests {
         for text in texts {
             let whole = cut(text, 1 << 20);
             let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
-            // What is after the last newline is a line if it is anything.
+            // Text after the last newline is a line if it is not empty.
             let expected = lines.len() - usize::from(lines.last().is_some_and(|last| last.is_empty()));
             assert_eq!(whole.0.len(), expected, "{text:?}");
             for (at, line) in &whole.0 {

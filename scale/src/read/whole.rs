@@ -1,6 +1,6 @@
-//! Reading a history as a whole, if its file cannot be divided: by one worker, with the reader of a single machine.
+//! Reads a history as a whole, if its file cannot be divided: in one worker, with the reader of a single machine.
 //!
-//! Errors in a history are found here, too: the first error is the one at which this reader stops.
+//! Errors in a history are also found here: the first error is the one at which this reader stops.
 
 use crate::packet::{Head, Packet};
 use history_core::cast::Cast as _;
@@ -10,13 +10,13 @@ use std::io;
 
 /// A history that is being read.
 pub(crate) struct Whole {
-    /// None if it could not be opened.
+    /// The reader; `None` if the history could not be opened.
     reader: Option<Reader<'static>>,
     batch: Batch,
     router: Router,
     participants: Participants,
     workers: usize,
-    /// Ops that were sent.
+    /// The number of ops that were sent.
     sent: u64,
     is_over: bool,
     error: Option<HistoryError>,
@@ -25,19 +25,19 @@ pub(crate) struct Whole {
 /// How the reading of a history ended.
 pub(crate) struct WholeEnd {
     pub(crate) participants: Participants,
-    /// The op that cannot be given to a key, and why: what comes after it was read, but not judged.
+    /// The op without a determined key, and the reason: the ops after it were read, but not checked.
     pub(crate) trouble: Option<String>,
     pub(crate) error: Option<HistoryError>,
-    /// Names of the client rule that no process had, if all was read.
+    /// Names of the client rule that no process had, if the whole history was read.
     pub(crate) unmatched: Option<Vec<String>>,
-    /// What else the user should know about how it was read.
+    /// Further notes for the user about how it was read.
     pub(crate) decisions: Vec<String>,
-    /// How many operations are not ordered after the one before them of the same client.
+    /// The number of operations that are not ordered after the previous one of the same client.
     pub(crate) dropped: u64,
 }
 
 impl Whole {
-    /// Begins a history, whose keys belong to so many workers.
+    /// Begins to read a history. Its keys are distributed over this number of workers.
     pub(crate) fn new(opened: Result<Reader<'static>, HistoryError>, workers: usize) -> Whole {
         let (reader, error) = match opened {
             Ok(reader) => (Some(reader), None),
@@ -55,17 +55,17 @@ impl Whole {
         }
     }
 
-    /// How ops say their keys, once there was one of a client.
+    /// The form of keys, known after the first op of a client.
     pub(crate) fn form(&self) -> Option<Form> {
         self.router.form()
     }
 
-    /// Whether all was read.
+    /// Whether the whole history was read.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// The next ops, some more bytes than `bytes_enough` of them: a packet for each worker.
+    /// The next ops, a little more than `bytes_enough` bytes of them: a packet for each worker.
     pub(crate) fn next(&mut self, number: u64, bytes_enough: usize) -> Vec<Packet> {
         let mut packets: Vec<Packet> = (0..self.workers).map(|_| Packet::of(number)).collect();
         let mut batch = std::mem::take(&mut self.batch);
@@ -128,7 +128,7 @@ impl Whole {
         Ok(())
     }
 
-    /// How it ended.
+    /// Ends reading.
     pub(crate) fn finish(self) -> WholeEnd {
         let decisions = self.reader.iter().filter_map(histcheck_front::setup::left_out).collect();
         let dropped = self.reader.as_ref().map_or(0, Reader::dropped_client_orders);

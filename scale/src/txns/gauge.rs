@@ -1,20 +1,20 @@
-//! The memory that a pass over a history will take, estimated while it is in progress.
+//! Estimates the memory of a pass over a history while the pass is in progress.
 //!
-//! A share grows with the part of the history that was read. So the first pass shows early how much it will have at its
-//! end, and a pass that would exceed the limit is ended before it does. The other passes process other keys, and take
-//! about as much; memory released by the first one is reused.
+//! A share grows with the part of the history that was read. So the first pass shows early how much memory it will need
+//! at its end, and a pass that would exceed the limit is ended before it does. The other passes process other keys, and
+//! need about as much; memory that the first one released is reused.
 
 use crate::job::Spill;
 
-/// One part in so many of the history is read before anything is said.
+/// One part in this number of the history is read before the first estimate.
 const WARM_UP: u64 = 20;
 
-/// The end of a share takes so many percent of what it has before: graphs, and what is sorted.
+/// The memory at the end of a share, in percent of its memory before: graphs, and sorted data.
 const PEAK_PERCENT: u64 = 200;
-/// The same where a share looks for an order.
+/// The same, if a share searches for an order.
 const PEAK_OF_SEARCH_PERCENT: u64 = 400;
 
-/// Watches one pass.
+/// Measures one pass.
 #[derive(Debug)]
 pub(crate) struct Gauge<'s> {
     spill: &'s Spill,
@@ -24,20 +24,20 @@ pub(crate) struct Gauge<'s> {
     base: Option<(u64, u64)>,
 }
 
-/// A pass takes too much memory: so many times what it may, in percent.
+/// A pass needs too much memory: this percentage of its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooMuch {
     pub(crate) percent: u64,
 }
 
 impl<'s> Gauge<'s> {
-    /// Of a pass, which may be the first one, and may look for an order at its end.
+    /// For a pass, which may be the first one, and may search for an order at its end.
     pub(crate) fn new(spill: &'s Spill, is_first: bool, searches: bool) -> Gauge<'s> {
         let peak_percent = if searches { PEAK_OF_SEARCH_PERCENT } else { PEAK_PERCENT };
         Gauge { spill, is_first, peak_percent, base: None }
     }
 
-    /// Looks at the memory, when this part of the text was read: bytes, and how many there are if that is known.
+    /// Examines the memory after this part of the text was read: bytes, and the total if that is known.
     pub(crate) fn look(&mut self, (read, all): (u64, Option<u64>)) -> Result<(), TooMuch> {
         let Some(memory) = (self.spill.memory)() else { return Ok(()) };
         let limit = self.spill.bytes_max.max(1);
@@ -51,7 +51,7 @@ impl<'s> Gauge<'s> {
             }
             return Ok(());
         };
-        // Of so little that little can be said.
+        // Too little was read for an estimate.
         if read < base_read.saturating_add(all / WARM_UP) {
             return Ok(());
         }
@@ -75,7 +75,7 @@ mod tests {
         static MEMORY: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// What a pass says that has `base` bytes at first, and then `share` more by its end.
+    /// The result of a pass with `base` bytes at first, and `share` more by its end.
     fn pass(limit: u64, base: u64, share: u64, is_first: bool) -> Option<(u64, u64)> {
         let spill = Spill::new("", limit, || Some(MEMORY.get()));
         let mut gauge = Gauge::new(&spill, is_first, false);

@@ -1,10 +1,10 @@
-//! If the orders that shares have found contradict each other: the transactions on their cycles are checked again, with
-//! all of their keys.
+//! Handles contradictions between the orders that shares have found: the transactions on their cycles are checked
+//! again, with all of their keys.
 //!
-//! All transactions of a knot lead to each other. So each other one comes before all of them or after all of them, in
-//! every order of the rest; and if the knot has an order that fits its two ends, the whole has one: the knot's in place
-//! of the knot. What runs at the same time may have to move with it, so knots are widened: a dependency each way ties
-//! such a transaction to the knot. A knot that has no order is widened again.
+//! All transactions of a knot lead to each other. So every other transaction comes before all of them or after all of
+//! them, in every order of the rest. If the knot has an order that fits between these, the whole has an order, in which
+//! the knot is replaced by its own order. Concurrent transactions may have to move with the knot, so knots are widened:
+//! a dependency in each direction ties such a transaction to the knot. A knot without an order is widened again.
 
 use super::tangles::{Knot, Tangles};
 use crate::job::Job;
@@ -14,30 +14,31 @@ use history_core::share::{Dependency, KnotsRun, Span};
 use history_core::{Batch, Budget, HistoryError, Op, OpKind, Pair};
 use std::ops::{ControlFlow, Range};
 
-/// How often knots are widened, at the most.
+/// The maximum number of times that knots are widened.
 pub(super) const ROUNDS_MAX: u32 = 6;
 
-/// Transactions on all knots, and next to them, at the most.
+/// The maximum number of transactions in all knots, and concurrent with them.
 const TXNS_MAX: usize = 1 << 20;
 
-/// Memory for a transaction of a knot, about.
+/// The approximate memory for a transaction of a knot, in bytes.
 const BYTES_PER_TXN: u64 = 4096;
 
-/// What comes next.
+/// The next step.
 pub(super) enum Step {
     /// Each knot has another order.
     Done,
-    /// With these dependencies knots are wider.
+    /// Widen knots with these dependencies.
     Widen(Vec<Dependency>),
-    /// It is not known whether there is one.
+    /// It is unknown whether another order exists.
     GiveUp,
 }
 
-/// Reads the history once, and gives its ops to whoever asks.
+/// A function that reads the history once, and passes its batches to its argument.
 pub(super) type Read<'r> =
     &'r mut dyn FnMut(&mut dyn FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>) -> Result<(), HistoryError>;
 
-/// Looks for other orders of what is on cycles, for the first time in round 0: once or more through the history.
+/// Searches for other orders of the transactions on cycles. The first call has round 0. Reads the history at least
+/// once.
 pub(super) fn step(
     job: &Job<'_>,
     found: &Tangles,
@@ -57,7 +58,7 @@ pub(super) fn step(
     if !is_little {
         return Ok(Step::GiveUp);
     }
-    // Mostly it takes what is beside them.
+    // In most cases, concurrent transactions are needed, too.
     let mut are_untied = Vec::new();
     for some in if round > 0 { near.parts(budget) } else { Vec::new() } {
         let Some(mut untie) = Untie::start(job, &near, some)? else { return Ok(Step::GiveUp) };
@@ -74,19 +75,19 @@ pub(super) fn step(
     Ok(Step::Widen(near.widened(|at| !are_untied[at])))
 }
 
-/// Knots, and what is in them and next to them.
+/// Knots, with their transactions and concurrent ones.
 struct Near {
     knots: Vec<Knot>,
-    /// For each knot, the last index of all up to it.
+    /// For each knot, the last index of all knots up to it.
     lasts: Vec<u64>,
-    /// The knots of transactions, by their invocations.
+    /// The knots of transactions, by the index of their invocations.
     knot_of: HashMap<u64, usize>,
-    /// Transactions at the same time as those of a knot.
+    /// Transactions that are concurrent with those of a knot.
     beside: Vec<(usize, Span)>,
 }
 
 impl Near {
-    /// Of these knots, which are in order.
+    /// Creates it for these knots, which are in order.
     fn new(knots: Vec<Knot>) -> Near {
         let mut knot_of = HashMap::default();
         for (at, knot) in knots.iter().enumerate() {
@@ -99,7 +100,7 @@ impl Near {
         Near { lasts: lasts.collect(), knots, knot_of, beside: Vec::new() }
     }
 
-    /// Finds all transactions of a batch that are near. False if that is too much.
+    /// Adds all transactions of a batch that are in knots or concurrent with them. Returns false if there are too many.
     fn find(&mut self, batch: &Batch) -> bool {
         for op in batch.ops() {
             let Pair::Completes { invoked, .. } = op.pair else { continue };
@@ -113,7 +114,7 @@ impl Near {
         self.knot_of.len() + self.beside.len() <= TXNS_MAX
     }
 
-    /// Notes where an operation is that ended at an index, if only in an info.
+    /// Adds an operation that ended at an index, perhaps with an info.
     fn place(&mut self, span: Span, ended: u64) {
         let begun = self.knots.partition_point(|knot| knot.named()[0].invoked <= ended);
         for at in (0..begun).rev().take_while(|at| self.lasts[*at] >= span.invoked) {
@@ -125,7 +126,7 @@ impl Near {
         }
     }
 
-    /// The knots in parts, each of which fits into memory, but for a single one.
+    /// Divides the knots into parts, each of which fits into memory, unless it is a single knot.
     fn parts(&self, budget: &Budget) -> Vec<Range<usize>> {
         let mut sizes = vec![0_u64; self.knots.len()];
         for at in self.knot_of.values() {
@@ -145,10 +146,10 @@ impl Near {
         parts
     }
 
-    /// Dependencies that tie what is beside these knots to them.
+    /// Dependencies that tie transactions concurrent with these knots to them.
     fn widened(&self, are: impl Fn(usize) -> bool) -> Vec<Dependency> {
         let tied = |(at, span): &(usize, Span)| {
-            // The one invoked before it, so that both are in one window.
+            // The last transaction of the knot that was invoked before it, so that both are in one window.
             let named = self.knots[*at].named();
             let near = named[named.partition_point(|other| other.invoked <= span.invoked).saturating_sub(1)];
             [Dependency { from: *span, to: near }, Dependency { from: near, to: *span }]
@@ -159,23 +160,23 @@ impl Near {
     }
 }
 
-/// The search for other orders on its way.
+/// The state of a search for other orders.
 struct Untie<'n> {
     near: &'n Near,
-    /// The knots that are looked at.
+    /// The knots that are searched.
     some: Range<usize>,
     run: Box<dyn KnotsRun>,
 }
 
 impl<'n> Untie<'n> {
-    /// None if the checker looks for no other orders.
+    /// Starts the search. Returns `None` if the checker does not search for other orders.
     fn start(job: &Job<'_>, near: &'n Near, some: Range<usize>) -> Result<Option<Untie<'n>>, HistoryError> {
         let (setup, count) = (job.setup, some.len());
         let run = guarded(|| setup.checker.start_knots(&setup.options, count).map_err(|error| unfit(&error)))?;
         Ok(run.map(|run| Untie { near, some, run }))
     }
 
-    /// Takes the next op of the history.
+    /// Processes the next op of the history.
     fn take(&mut self, op: &Op<'_>) -> Result<(), HistoryError> {
         let invoked = match op.pair {
             Pair::Completes { invoked, .. } => invoked,
@@ -185,7 +186,7 @@ impl<'n> Untie<'n> {
         self.run.observe(knot.map(|knot| knot - self.some.start), op)
     }
 
-    /// For each of them whether it has another order.
+    /// Returns for each of them whether it has another order.
     fn finish(self, budget: &Budget) -> Result<Vec<bool>, HistoryError> {
         guarded(|| Ok(self.run.finish(budget)))
     }

@@ -1,14 +1,13 @@
-//! Judging one history of transactions: each worker has a share of the keys.
+//! Checks one history of transactions: each worker has a share of the keys.
 //!
 //! 1. Ranges are read in rounds, as for keyed histories. A transaction goes to all workers that have a key of it, and
 //!    each of them processes only the micro-ops on its own keys.
 //! 2. Each worker ends its share: a report, and the dependencies between concurrent transactions.
 //! 3. The first worker gets the dependencies in windows of time ([`runs`]), and searches for cycles of them and real
-//!    time ([`tangles`]).
 //! 4. If there are none, and each share is valid, then so is the history. If shares have each found an order of
-//!    versions, the first worker searches for another order of what is on a cycle ([`knots`]).
-//! 5. Otherwise the first worker checks it alone, as one machine does, because only the whole shows what is wrong with
-//!    it.
+//!    versions, the first worker searches for another order of the transactions on a cycle ([`knots`]).
+//! 5. Otherwise the first worker checks the whole history alone, as one machine does, because only the whole shows the
+//!    anomaly.
 //!
 //! If memory has a limit, one worker has all shares, one after another ([`passes`]).
 
@@ -32,19 +31,19 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use tangles::Tangles;
 
-/// Runs in memory can be read.
+/// Reading runs in memory cannot fail.
 const IN_MEMORY: &str = "no file is read";
 
-/// Why the shares do not decide a history.
+/// The reason why the shares do not decide a history.
 enum Undecided {
-    /// It has to be judged as a whole.
+    /// It must be checked as a whole.
     Irregular,
-    /// It cannot be judged.
+    /// It cannot be checked.
     Failed(HistoryError),
 }
 
 impl Session<'_> {
-    /// Reads the history by ranges, and judges its shares; irregular if that does not decide it.
+    /// Reads the history by ranges, and checks its shares. The result is irregular if they do not decide it.
     pub(crate) fn by_shares(&mut self, reading: Reading) -> Result<Option<Judged>, Irregular> {
         match self.shares(reading) {
             Ok(report) => Ok(report.and_then(|report| self.say(Ok(report)))),
@@ -53,7 +52,7 @@ impl Session<'_> {
         }
     }
 
-    /// The report on the history by its shares; the first worker gets it.
+    /// Computes the report on the history from its shares. The first worker returns it.
     fn shares(&mut self, reading: Reading) -> Result<Option<Report>, Undecided> {
         let setup = self.job.setup;
         let share = Share::Part { own: self.meeting.own().to_u64(), of: self.meeting.workers().to_u64() };
@@ -64,19 +63,19 @@ impl Session<'_> {
             feed.feed(packets.iter().filter(|packet| packet.range == base.range), base, |op| run.observe(op));
         });
         let join = read.map_err(|why| why.map_or(Undecided::Irregular, Undecided::Failed))?;
-        // What an op cannot be is said at its place, by whoever reads all.
+        // The reader of the whole history reports invalid ops with their positions.
         let end = guarded(|| run.finish(&Budget::default())).ok().filter(|_| feed.failed().is_none());
         let (report, dependencies, is_one_of_several) = match end {
-            // The report is to be that of one machine.
+            // The report must be the same as that of one machine.
             Some(ShareEnd {
                 report, dependencies: Some(dependencies), is_one_of_several, may_say_less: false, ..
             }) => (Some(report), dependencies, is_one_of_several),
             _ => (None, Vec::new(), false),
         };
-        // These reports hold no values of the history.
+        // These reports contain no values of the history.
         let reports: Option<Vec<Report>> = self.meeting.all(&report).into_iter().collect();
         let reports = reports.ok_or(Undecided::Irregular)?;
-        // All workers have the same options, and so the same answer.
+        // All workers have the same options, so they have the same answer.
         self.look_for_cycles(dependencies, is_one_of_several)?;
         let own = self.meeting.is_first().then(|| guarded(|| Ok(setup.checker.join_shares(reports, &join.totals()))));
         let report = own.map(|joined| joined.ok().flatten());
@@ -84,8 +83,8 @@ impl Session<'_> {
         if self.meeting.told_by_first(is_known.as_ref()) { Ok(report.flatten()) } else { Err(Undecided::Irregular) }
     }
 
-    /// Looks for cycles of the dependencies of all workers, and real time; if the dependencies are those of one order
-    /// of several, for other orders of what is on the cycles.
+    /// Searches for cycles of the dependencies of all workers and real time. If the dependencies are those of one order
+    /// of several, searches for other orders of the transactions on the cycles.
     fn look_for_cycles(&mut self, dependencies: Vec<Dependency>, is_one_of_several: bool) -> Result<(), Undecided> {
         let mut runs = Runs::default();
         runs.add(dependencies, None).expect(IN_MEMORY);
@@ -113,7 +112,8 @@ impl Session<'_> {
         Err(Undecided::Irregular)
     }
 
-    /// Where the dependencies of all workers have cycles; the first worker knows. Irregular at the first cycle, if so.
+    /// Finds where the dependencies of all workers have cycles; the first worker returns this. If `ends_at_a_cycle`,
+    /// the first cycle makes the result irregular.
     fn tangles(&mut self, runs: &mut Runs, ends_at_a_cycle: bool) -> Result<Option<Tangles>, Undecided> {
         let mut tangles = self.meeting.is_first().then(Tangles::default);
         loop {
@@ -133,7 +133,7 @@ impl Session<'_> {
         }
     }
 
-    /// What the first worker finds out about cycles.
+    /// The first worker's next step for cycles.
     fn step(&self, found: &Tangles, round: u32) -> Step {
         let read = &mut |see: &mut dyn FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>| {
             let mut reader = self.history.open(&Arc::default())?;
@@ -142,7 +142,7 @@ impl Session<'_> {
         knots::step(self.job, found, round, &Budget::default(), read).unwrap_or(Step::GiveUp)
     }
 
-    /// Has the first worker judge the history alone.
+    /// The first worker checks the history alone.
     pub(crate) fn alone(&mut self) -> Option<Judged> {
         let (setup, history) = (self.job.setup, self.history);
         self.meeting.is_first().then(|| {

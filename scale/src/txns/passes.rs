@@ -1,16 +1,16 @@
-//! Checking one history of transactions in a limited amount of memory: one share of its keys after another.
+//! Checks one history of transactions in a limited amount of memory: one share of its keys after another.
 //!
 //! Each pass reads the history with the reader of a single machine, and checks one share. If one pass is sufficient,
 //! its report is that of one machine. Otherwise the dependencies of each share are written to a file. At the end all of
-//! them are read again, side by side, in search of cycles.
+//! them are read again in parallel, to search for cycles.
 //!
-//! A share is a history of its own: what is a violation there is one of the whole. If it takes the keys of several
-//! shares to see one, there is a cycle of transactions, and all of its dependencies are on keys of these transactions.
-//! It lies within one of the intervals of time in which there are cycles ([`Tangles`]). So the history is read again
-//! for the keys of what was invoked in the first of these, as many as a share may have; and once more for a share of
-//! just them. If that is valid, the next intervals are looked at. A level may allow all cycles that there are.
+//! A share is itself a history: a violation in it is one of the whole. If a violation depends on the keys of several
+//! shares, there is a cycle of transactions, and all of its dependencies are on keys of these transactions. The cycle
+//! is within one of the intervals of time in which there are cycles ([`Tangles`]). So the history is read again for the
+//! keys of the transactions invoked in the first intervals, as many as a share may have; and once more for a share of
+//! only these keys. If that is valid, the next intervals are checked. A level may allow all existing cycles.
 //!
-//! Where shares have each found an order of versions, another order is looked for instead ([`knots`]).
+//! If shares have each found an order of versions, another order is searched for instead ([`knots`]).
 
 use super::gauge::{Gauge, TooMuch};
 use super::knots::{self, ROUNDS_MAX, Step};
@@ -30,49 +30,49 @@ use std::io;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 
-/// Passes over a history, at most.
+/// The maximum number of passes over a history.
 const PASSES_MAX: u64 = 1 << 12;
 
-/// Other numbers of passes that are tried, where the orders that shares have found do not fit together.
+/// How many other numbers of passes are tried if the orders that shares have found contradict each other.
 const RETRIES_MAX: u64 = 3;
 
-/// Parts of what may be on cycles, at most. Each takes two passes.
+/// The maximum number of parts of intervals with cycles. Each takes two passes.
 const PARTS_MAX: usize = 200;
 
 /// The note on a report on some of the keys.
 const SOME_KEYS: &str = "Only some of the keys were checked together, because of --max-memory. The history is invalid, \
     but it may have other anomalies. Operations are shown without their micro-ops on other keys.";
 
-/// The note where no violation was found.
+/// The note if no violation was found.
 const UNDECIDED: &str = "Too much of this history may be on cycles for this --max-memory, or some of its keys show \
     too little.";
 
-/// The same of shares that look for orders.
+/// The same for shares that search for orders.
 const UNORDERED: &str = "No order of commits that agrees with real time was found of all keys together, and this \
     --max-memory is too little to judge them at once.";
 
-/// The same where some op has no invocation.
+/// The same if some op has no invocation.
 const UNTIMED: &str = "Some completion has no invocation, or an op has no process, so it is unknown when a transaction \
     ran. Then what some keys show does not decide what all of them do.";
 
-/// The note where an op is none of the workload.
+/// The note if an op does not belong to the workload.
 const MALFORMED: &str = "Some op is not a transaction of this checker, a value was written twice, or the versions of \
     some key contradict an option that says how they are ordered.";
 
-/// What to do about both.
+/// The next step in both cases.
 const WITHOUT: &str = "Check the history without --spill, or with a greater --max-memory.";
 
-/// Why the shares do not decide a history.
+/// The reason why the shares do not decide a history.
 enum Undecided {
     /// They need this many passes.
     Passes(u64),
-    /// It cannot be judged.
+    /// The history cannot be checked.
     Failed(HistoryError),
-    /// Some op is none of the workload.
+    /// Some op does not belong to the workload.
     Malformed,
-    /// Some keys have this report, and there is more to know.
+    /// Some keys have this report, which is not complete.
     Report(Box<Report>),
-    /// Too much may be on cycles.
+    /// Too many transactions may be on cycles.
     Tangled,
 }
 
@@ -82,7 +82,7 @@ impl From<HistoryError> for Undecided {
     }
 }
 
-/// Judges a history within a limit on memory.
+/// Checks a history within a limit on memory.
 pub(crate) fn judge(job: &Job<'_>, history: &History, spill: &Spill) -> Judged {
     let stamp = Stamp::of(&history.path);
     let mut passes =
@@ -103,7 +103,7 @@ struct Passes<'j> {
     spill: &'j Spill,
     unmatched: Option<Vec<String>>,
     decisions: Vec<String>,
-    /// How many operations are not ordered after the one before them of the same client.
+    /// The number of operations that are not ordered after the previous one of the same client.
     dropped: u64,
     /// Whether some completion has no invocation.
     is_untimed: bool,
@@ -116,7 +116,7 @@ impl Passes<'_> {
             let mut totals = None;
             let report = match self.in_passes(count, &mut totals) {
                 Ok(report) => return Ok(report),
-                // Other shares find other orders.
+                // With another number of shares, other orders are found.
                 Err(Undecided::Tangled) if retries < RETRIES_MAX && self.searches() && !self.is_untimed => {
                     (count, retries) = (count + 1, retries + 1);
                     continue;
@@ -142,7 +142,7 @@ impl Passes<'_> {
             .expected("a greater --max-memory")
     }
 
-    /// The report on the history, by so many shares. Notes what is known of the whole.
+    /// Computes the report on the history from this number of shares. Stores the totals of the whole history.
     fn in_passes(&mut self, count: u64, totals: &mut Option<Totals>) -> Result<Report, Undecided> {
         let (mut runs, mut reports, mut incomplete) = (Runs::default(), Vec::new(), None);
         let (mut keys_max, mut proves_nothing, mut is_malformed) = (1, false, false);
@@ -152,7 +152,7 @@ impl Passes<'_> {
             let share = Share::Part { own, of: count };
             let (end, known) = self.pass(share, &mut |read| {
                 gauge.look(read).map_err(|TooMuch { percent }| {
-                    // A tenth more than it seems to take; and it is a part of what there is.
+                    // Adds a tenth to the estimate, which is relative to the current number of passes.
                     Undecided::Passes(count.saturating_mul(percent.saturating_add(10)).div_ceil(100))
                 })
             })?;
@@ -169,13 +169,14 @@ impl Passes<'_> {
                     runs.add(dependencies, Some(&self.spill.dir)).map_err(|error| unusable(&error))?;
                     reports.push(report);
                 }
-                // Another share may have an op that cannot be judged, so that nothing is certain; or be invalid.
+                // If another share has an op that cannot be checked, nothing is certain. A violation in a share has
+                // priority.
                 _ if !incomplete.as_ref().is_some_and(is_violation) => incomplete = Some(report),
                 _ => {}
             }
         }
         match incomplete {
-            // Of registers, the order of versions may rest on an assumption that another share contradicts.
+            // The version order of registers may depend on an assumption that another share contradicts.
             Some(report) if !is_malformed || is_violation(&report) && !searches => {
                 return Err(Undecided::Report(Box::new(report)));
             }
@@ -199,8 +200,8 @@ impl Passes<'_> {
         joined.ok_or_else(|| Undecided::Report(Box::new(first)))
     }
 
-    /// One pass: what a share comes to, and what is known of the whole. `look` gets how much of the text was read, and
-    /// may end it.
+    /// Executes one pass: returns the end of a share, and the totals of the whole. `look` receives how much of the text
+    /// was read, and may end the pass.
     fn pass(
         &mut self,
         share: Share,
@@ -215,7 +216,7 @@ impl Passes<'_> {
             let observed = batch.each(&mut |op| {
                 let is_client = count(op, &mut totals, &mut in_flight);
                 is_untimed |= is_client && op.pair == Pair::Alone;
-                // Others are in no share: the note on them is that of the whole.
+                // Ops of other processes belong to no share; the note on them is added to the whole.
                 if !is_client && is_part {
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -238,7 +239,7 @@ impl Passes<'_> {
         Ok((guarded(|| run.finish(&budget))?, totals))
     }
 
-    /// Reads the history. `see` gets its ops, and how much of the text was read.
+    /// Reads the history. `see` receives its batches, and how much of the text was read.
     fn read(
         &mut self,
         mut see: impl FnMut(&history_core::Batch, (u64, Option<u64>)) -> Result<ControlFlow<()>, HistoryError>,
@@ -260,8 +261,8 @@ impl Passes<'_> {
         Ok(())
     }
 
-    /// Judges what was invoked in these intervals, part by part, each with about so many keys at most. The models that
-    /// some part says nothing of.
+    /// Checks the transactions invoked in these intervals, in parts with at most about this number of keys. Returns the
+    /// levels that some part did not check.
     fn untangle(
         &mut self,
         tangles: &[RangeInclusive<u64>],
@@ -276,7 +277,7 @@ impl Passes<'_> {
             let mut gauge = Gauge::new(self.spill, false, false);
             let looked = &mut |read| gauge.look(read).map_err(|TooMuch { .. }| Undecided::Tangled);
             let (ShareEnd { report, .. }, _) = self.pass(Share::Only(places.into()), looked)?;
-            // What a note leaves open, is open.
+            // A note means that something is undecided.
             if report.verdict != Verdict::Valid || !report.notes.is_empty() {
                 return Err(Undecided::Report(Box::new(report)));
             }
@@ -288,7 +289,7 @@ impl Passes<'_> {
         Ok(not_checked)
     }
 
-    /// Looks for other orders of what is on cycles.
+    /// Searches for other orders of the transactions on cycles.
     fn untie(&mut self, found: Tangles, runs: &mut Runs) -> Result<(), Undecided> {
         let (mut found, job) = (found, self.job);
         let budget = Budget::default().with_bytes_max(self.spill.bytes_max);
@@ -307,13 +308,13 @@ impl Passes<'_> {
         Err(Undecided::Tangled)
     }
 
-    /// The places of the keys of what was invoked in the first of these intervals, in order, and how many intervals
-    /// these are: as many as there are places for, but at least one.
+    /// The places of the keys of the transactions invoked in the first of these intervals, in order, and the number of
+    /// these intervals: as many as fit the limit on keys, but at least one.
     fn places(&mut self, tangles: &[RangeInclusive<u64>], keys_max: usize) -> Result<(Vec<u64>, usize), HistoryError> {
         let (mut all, mut own, mut taken) = (HashSet::default(), Vec::new(), tangles.len());
         self.read(|batch, _| {
             for op in batch.ops() {
-                // An invocation need not say what is asked for.
+                // The invocation may not contain the keys.
                 let invoked = match (op.kind, op.pair) {
                     (_, Pair::Completes { invoked, .. }) => invoked,
                     (OpKind::Invoke, _) => op.index,
@@ -336,7 +337,7 @@ impl Passes<'_> {
         Ok((places, taken))
     }
 
-    /// Whether shares look for orders of versions.
+    /// Whether shares search for version orders.
     fn searches(&self) -> bool {
         let setup = self.job.setup;
         setup.checker.start_knots(&setup.options, 0).is_ok_and(|run| run.is_some())
@@ -357,7 +358,7 @@ impl Passes<'_> {
         report
     }
 
-    /// The report on a history of which this is the one on some keys.
+    /// The report on the whole history, from the one on some keys.
     fn in_part(&self, report: Report, participants: &Participants) -> Report {
         let mut report = report;
         if is_violation(&report) {
@@ -370,7 +371,7 @@ impl Passes<'_> {
     }
 }
 
-/// Where dependencies may have cycles.
+/// Finds where the dependencies may have cycles.
 fn tangles(runs: &mut Runs) -> Result<Tangles, HistoryError> {
     let mut tangles = Tangles::default();
     loop {
@@ -382,7 +383,7 @@ fn tangles(runs: &mut Runs) -> Result<Tangles, HistoryError> {
     }
 }
 
-/// Counts an op, and operations in flight. Whether it is a client's.
+/// Counts an op, and operations in flight. Returns whether it is a client's op.
 fn count(op: &Op<'_>, totals: &mut Totals, in_flight: &mut u64) -> bool {
     if !totals.participants.see(op) {
         return false;

@@ -1,9 +1,9 @@
 //! The dependencies of one worker, pass by pass, in the order in which they become known: in memory, or in files if
-//! memory has a limit.
+//! memory is limited.
 //!
-//! Each pass over the history adds a run, which is sorted. Runs in files are read again in blocks, each with a
-//! checksum: data that a disk returns wrong is an error, and not another history. The files have no names, so the
-//! system removes them with the process.
+//! Each pass over the history adds a run, which is sorted. Runs in files are read in blocks, each with a checksum:
+//! wrong data from a disk is an error, and not another history. The files have no names, so the system removes them
+//! when the process ends.
 
 use flate2::Crc;
 use history_core::cast::Cast as _;
@@ -14,19 +14,19 @@ use std::fs::File;
 use std::io::{self, Read, Seek as _, Write};
 use std::path::Path;
 
-/// Dependencies in a block of a file.
+/// The number of dependencies in a block of a file.
 const BLOCK: usize = 1 << 11;
 
-/// Dependencies that a worker sends at a time, about.
+/// The approximate number of dependencies that a worker sends at a time.
 const WINDOW: usize = 1 << 16;
 
 /// The runs of all passes.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
     all: Vec<Run>,
-    /// Of each run that is not over its next one, and its number.
+    /// For each run that has not ended, its next dependency, and its number.
     heads: BinaryHeap<Reverse<(u64, Dependency, usize)>>,
-    /// The next ones, as far as they were taken out of the runs.
+    /// The next dependencies, which were already taken from the runs.
     window: Vec<Dependency>,
 }
 
@@ -54,7 +54,7 @@ impl Run {
 }
 
 impl Runs {
-    /// Adds a run, which is in order; in a file in `dir`, if there is one.
+    /// Adds a sorted run; in a file in `dir`, if that is given.
     pub(crate) fn add(&mut self, run: Vec<Dependency>, dir: Option<&Path>) -> io::Result<()> {
         let mut run = match dir {
             None => Run::Memory { all: run, next: 0 },
@@ -72,7 +72,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Goes back to the beginning of all runs.
+    /// Returns to the beginning of all runs.
     pub(crate) fn rewind(&mut self) -> io::Result<()> {
         self.heads.clear();
         self.window.clear();
@@ -91,7 +91,8 @@ impl Runs {
         Ok(())
     }
 
-    /// The index before which all others of a next window are known that are not in memory; none if all are.
+    /// Fills the window. Returns the index before which all known dependencies are in it; `None` if all remaining ones
+    /// are.
     pub(crate) fn end(&mut self) -> io::Result<Option<u64>> {
         loop {
             let next = self.heads.peek().map(|Reverse((known, ..))| *known);
@@ -100,7 +101,7 @@ impl Runs {
                 return Ok(next);
             }
             let Some(Reverse((_, dependency, number))) = self.heads.pop() else { return Ok(None) };
-            // Two runs are of different keys, but of the same transactions.
+            // Two runs have different keys, but may have the same transactions.
             if self.window.last() != Some(&dependency) {
                 self.window.push(dependency);
             }
@@ -110,7 +111,7 @@ impl Runs {
         }
     }
 
-    /// Takes those that are known before an index, which is not beyond [`Runs::end`]; or the rest.
+    /// Takes the dependencies that are known before an index, which is at most [`Runs::end`]; or all others.
     pub(crate) fn take(&mut self, end: Option<u64>) -> Vec<Dependency> {
         let len = self.window.partition_point(|dependency| end.is_none_or(|end| dependency.known() < end));
         let rest = self.window.split_off(len);
@@ -123,7 +124,7 @@ pub(crate) fn to_bytes(dependencies: &[Dependency]) -> Vec<u8> {
     dependencies.iter().flat_map(numbers).flat_map(u64::to_le_bytes).collect()
 }
 
-/// What [`to_bytes`] made.
+/// Reverses [`to_bytes`].
 pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = Dependency> {
     let (numbers, _) = bytes.as_chunks::<8>();
     let (dependencies, _) = numbers.as_chunks::<4>();
@@ -140,7 +141,7 @@ fn write_block(file: &mut File, block: &[Dependency]) -> io::Result<()> {
     file.write_all(&[&len[..], &checksum(&bytes), &bytes].concat())
 }
 
-/// The next block; an empty one at the end.
+/// Reads the next block; empty at the end.
 fn read_block(file: &mut File) -> io::Result<Vec<Dependency>> {
     let (mut len, mut sum, mut bytes) = ([0; 4], [0; 4], Vec::new());
     if file.read(&mut len[..1])? == 0 {
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(from_bytes(&to_bytes(&sent)).collect::<Vec<_>>(), sent);
     }
 
-    /// All of them, each once, whatever the windows, in memory and in files.
+    /// All dependencies are returned once, with any windows, in memory and in files.
     #[test]
     fn runs_are_merged() {
         let dir = tempfile::tempdir().unwrap();
@@ -195,7 +196,7 @@ mod tests {
             let (mut all, mut windows) = (Vec::new(), 0);
             loop {
                 let end = runs.end().unwrap();
-                // Another worker may have less.
+                // Another worker may have fewer dependencies.
                 let less = end.map(|end| end - end / 7);
                 for end in [less, end] {
                     let taken = runs.take(end);

@@ -1,21 +1,21 @@
-//! The parts of a history where operations may be on cycles of dependencies and real time: intervals of time, such that
-//! each cycle lies within one of them.
+//! Finds the parts of a history where operations may be on cycles of dependencies and real time: intervals of time, so
+//! that each cycle is within one of them.
 //!
 //! The dependencies come in windows, by the index at which both of their operations are known to run. At the end of
-//! each window its strongly connected components are found. What lies in one of more than one operation may be on a
-//! cycle, with all that was invoked in between: an operation whose dependencies all agree with real time is not named
-//! here, and may be on such a cycle, too.
+//! each window its strongly connected components are computed. The operations of a component with more than one
+//! operation may be on a cycle, together with everything invoked in between: an operation whose dependencies all agree
+//! with real time has none here, and may be on such a cycle, too.
 //!
-//! A component may go on in later windows. Nothing that is invoked later comes before an operation, unless there is a
-//! path to that from one that is in flight. So of a window only what such ones lead to is kept, and of time. Two kinds
-//! of operations are not kept for long, so that little is:
+//! A component may continue in later windows. An operation that is invoked later can precede an earlier one only if
+//! there is a path to the earlier one from an operation in flight. So of a window only the operations to which those in
+//! flight lead are kept. Two kinds of operations are not kept for long, to limit memory:
 //!
-//! - One that is in flight for more than a window stands for all that it leads to, by the first of these
-//!   to complete. It may lead to everything that is invoked after that.
-//! - A dependency on one that is not kept any more leads back in time. It may lead to everything from the first
-//!   invocation on that was looked at since.
+//! - An operation in flight for more than a window represents everything that it leads to, by the first of these to
+//!   complete. It may lead to everything that is invoked after that.
+//! - A dependency on an operation that is no longer kept leads back in time. It may lead to everything from the first
+//!   invocation of the windows since then.
 //!
-//! Both make intervals longer than they need to be, but are rare. O(dependencies * log of those of a window).
+//! Both make intervals longer than necessary, but are rare. O(dependencies * log of those of a window).
 
 use history_core::hash::{HashMap, HashSet};
 use history_core::share::{Dependency, Span};
@@ -24,21 +24,21 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Dfs;
 use std::ops::RangeInclusive;
 
-/// Operations of a knot, at the most: what is on more of them is not looked at one by one.
+/// The maximum number of operations of a knot: larger ones are not examined one by one.
 const KNOT_MAX: usize = 1 << 14;
 
 /// Operations that all lead to each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Knot {
-    /// Those that are named by dependencies, in the order of their invocations.
+    /// The operations that dependencies name, in the order of their invocations.
     named: Vec<Span>,
-    /// The first completion of these, and the last invocation: what runs in between is led to by real time, and leads
-    /// on by it.
+    /// The first completion of these, and the last invocation: real time leads to operations that run in between, and
+    /// on from them.
     between: (u64, u64),
 }
 
 impl Knot {
-    /// None if they are too many.
+    /// Returns `None` if there are too many operations.
     fn new(operations: &[&Operation]) -> Option<Knot> {
         if operations.len() > KNOT_MAX {
             return None;
@@ -50,53 +50,53 @@ impl Knot {
         Some(Knot { named, between })
     }
 
-    /// Whether it has an operation.
+    /// Whether the knot contains an operation.
     pub(crate) fn has(&self, span: Span) -> bool {
         let (first, last) = self.between;
         first < span.invoked && span.completed < last || self.named.binary_search(&span).is_ok()
     }
 
-    /// Those that are named by dependencies, in the order of their invocations.
+    /// The operations that dependencies name, in the order of their invocations.
     pub(crate) fn named(&self) -> &[Span] {
         &self.named
     }
 
-    /// From its first invocation to its last completion that is known; or, if that is later, to its last invocation.
+    /// From the first invocation to the last known completion; or to the last invocation, if that is later.
     pub(crate) fn range(&self) -> RangeInclusive<u64> {
         let completed = self.named.iter().map(|span| span.completed).filter(|completed| *completed != u64::MAX);
         self.named[0].invoked..=completed.max().unwrap_or(0).max(self.between.1)
     }
 }
 
-/// What was found in one window.
+/// A component that was found in one window.
 #[derive(Debug)]
 struct Found {
     range: RangeInclusive<u64>,
-    /// None if it is too large, or torn.
+    /// The knot; `None` if it is too large, or torn.
     knot: Option<Knot>,
-    /// Whether all of it was at hand.
+    /// Whether all of its operations were kept.
     is_whole: bool,
 }
 
-/// The search for cycles on its way through a history.
+/// The state of the search for cycles.
 #[derive(Debug, Default)]
 pub(crate) struct Tangles {
-    /// Dependencies that more cycles may lead through.
+    /// Dependencies that may be on further cycles.
     kept: Vec<Dependency>,
     /// The operations of these, in order.
     known: Vec<Span>,
-    /// Of operations in flight that others need not be kept for, by their invocations: their own completion, and the
-    /// first one of all that they lead to.
+    /// Operations that have been in flight for long, by their invocations: their own completion, and the first
+    /// completion of all operations to which they lead.
     running: HashMap<u64, (u64, u64)>,
-    /// The ends of windows, and the first invocation that was looked at in each.
+    /// The ends of windows, and the first invocation in each.
     windows: Vec<(u64, u64)>,
-    /// The invocations of those of which dependencies were forgotten, and that others may lead to nevertheless.
+    /// The invocations of operations whose dependencies were dropped, although others may still lead to them.
     torn: HashSet<u64>,
     found: Vec<Found>,
 }
 
 impl Tangles {
-    /// Takes the dependencies that are known before the index `end`, or all others if there is none.
+    /// Processes the dependencies that are known before the index `end`, or all others if there is none.
     pub(crate) fn take(&mut self, dependencies: impl IntoIterator<Item = Dependency>, end: Option<u64>) {
         self.kept.extend(dependencies);
         let mut spans: Vec<Span> = self.kept.iter().flat_map(|dependency| [dependency.from, dependency.to]).collect();
@@ -113,7 +113,7 @@ impl Tangles {
         self.known.dedup();
     }
 
-    /// The end of the window before.
+    /// The end of the previous window.
     fn begin(&self) -> u64 {
         self.windows.last().map_or(0, |(end, _)| *end)
     }
@@ -130,13 +130,13 @@ impl Tangles {
         Operation { span, low, until: if is_back { low } else { until.unwrap_or(span.completed) }, is_torn }
     }
 
-    /// The first invocation that was looked at in windows that end after an index.
+    /// The first invocation in the windows that end after an index.
     fn first_since(&self, index: u64) -> u64 {
         let from = self.windows.partition_point(|(end, _)| *end <= index);
         self.windows[from..].iter().map(|(_, first)| *first).min().unwrap_or(u64::MAX)
     }
 
-    /// Forgets what no later cycle leads through.
+    /// Drops dependencies that no later cycle can contain.
     fn forget(&mut self, window: &Window, end: u64) {
         let begin = self.begin();
         let is_in_flight = |span: Span| span.completed >= end;
@@ -151,15 +151,15 @@ impl Tangles {
         self.kept.retain(|Dependency { from, to }| is_reached[window.at(*from)] || is_old(*from) && is_in_flight(*to));
     }
 
-    /// Whether something may be on a cycle.
+    /// Whether any operation may be on a cycle.
     pub(crate) fn is_any_found(&self) -> bool {
         !self.found.is_empty()
     }
 
-    /// The components themselves, in the order of their first invocations; none if one of them is too large, or goes on
-    /// for too long.
+    /// The components, in the order of their first invocations; `None` if one of them is too large, or continues for
+    /// too long.
     pub(crate) fn knots(&self) -> Option<Vec<Knot>> {
-        // One that goes on in a later window is found there again, with all that it had.
+        // A component that continues in a later window is found there again, with all its operations.
         let (mut knots, mut knot_of): (Vec<Knot>, HashMap<u64, usize>) = (Vec::new(), HashMap::default());
         for found in self.found.iter().rev().filter(|found| found.is_whole) {
             let knot = found.knot.as_ref()?;
@@ -171,7 +171,7 @@ impl Tangles {
                 return None;
             }
         }
-        // Of one that was not all at hand, what is may be what is still in flight of one that was.
+        // The remaining operations of an incomplete component may be those in flight of a complete one.
         for found in self.found.iter().filter(|found| !found.is_whole) {
             let mut of = found.knot.as_ref()?.named.iter().map(|span| knot_of.get(&span.invoked));
             let first = of.next()??;
@@ -183,7 +183,7 @@ impl Tangles {
         Some(knots)
     }
 
-    /// The intervals, as indices of invocations, in order; none touches another one.
+    /// The intervals, as indices of invocations, in order and disjoint.
     pub(crate) fn end(self) -> Vec<RangeInclusive<u64>> {
         let mut found: Vec<RangeInclusive<u64>> = self.found.into_iter().map(|found| found.range).collect();
         found.sort_unstable_by_key(|tangle| (*tangle.start(), *tangle.end()));
@@ -201,22 +201,22 @@ impl Tangles {
 #[derive(Debug)]
 struct Operation {
     span: Span,
-    /// It may lead to everything that is invoked after this: its completion, or an earlier one.
+    /// It may lead to everything that is invoked after this index: its completion, or an earlier one.
     until: u64,
-    /// The first invocation of what may be on a cycle with it, as far as that is not in the window.
+    /// The first invocation that may be on a cycle with it, including those not in the window.
     low: u64,
     /// Whether it has dependencies that are not in the window.
     is_torn: bool,
 }
 
-/// The operations of the dependencies at hand.
+/// The operations of the current dependencies.
 struct Window {
-    /// In the order of their invocations.
+    /// The operations in the order of their invocations.
     operations: Vec<Operation>,
-    /// The operations, and then, for each, a moment before its invocation, which leads to it and to the next moment. So
-    /// real time takes one edge for each operation, to the first moment after it.
+    /// The nodes are the operations, and then, for each, a moment before its invocation, which leads to it and to the
+    /// next moment. So real time takes one edge for each operation, to the first moment after it.
     graph: DiGraph<(), ()>,
-    /// Its components; each comes after those that it leads to.
+    /// Its components; each comes after those to which it leads.
     components: Vec<Vec<NodeIndex>>,
 }
 
@@ -260,7 +260,7 @@ impl Window {
         nodes.iter().filter_map(|node| self.operations.get(node.index()))
     }
 
-    /// From the first invocation to the last one of each component of several nodes; and its operations.
+    /// The range from the first invocation to the last one of each component with several nodes, and its operations.
     fn tangles(&self) -> impl Iterator<Item = Found> {
         self.components.iter().filter(|nodes| nodes.len() > 1).filter_map(|nodes| {
             let operations: Vec<&Operation> = self.operations_of(nodes).collect();
@@ -273,7 +273,7 @@ impl Window {
         })
     }
 
-    /// Of operations that `are` such: the first completion of all that they lead to.
+    /// For each operation that `are` selects, the first completion of all operations to which it leads.
     fn first_completions(&self, are: impl Fn(Span) -> bool) -> Vec<(Span, u64)> {
         let mut first = vec![u64::MAX; self.graph.node_count()];
         let mut found = Vec::new();
@@ -290,7 +290,7 @@ impl Window {
         found
     }
 
-    /// Which operations those that `are` such lead to, with themselves.
+    /// The operations to which those that `are` selects lead, including these.
     fn reached(&self, are: impl Fn(Span) -> bool) -> Vec<bool> {
         let mut search = Dfs::empty(&self.graph);
         let mut is_reached = vec![false; self.operations.len()];
@@ -311,7 +311,7 @@ mod tests {
     use super::*;
     use history_core::cast::Cast as _;
 
-    /// Numbers that look random and are the same each time.
+    /// Pseudorandom numbers that are the same each time.
     struct Dice(u64);
 
     impl Dice {
@@ -326,7 +326,7 @@ mod tests {
         let count = 2 + dice.below(11);
         let mut events: Vec<usize> = (0..2 * count).map(|event| event / 2).collect();
         for at in 0..events.len() {
-            // Mostly near to where it was, so that not all are concurrent.
+            // Most dependencies are between operations close in time, so that not all operations are concurrent.
             let far = if dice.below(8) == 0 { 12 } else { 4 };
             let other = (at + dice.below(far)).min(events.len() - 1);
             events.swap(at, other);
@@ -353,7 +353,7 @@ mod tests {
         (spans, dependencies)
     }
 
-    /// Which operation leads to which, worked out naively.
+    /// The relation between all operations, computed naively.
     fn before(spans: &[Span], dependencies: &[Dependency]) -> Vec<Vec<bool>> {
         let n = spans.len();
         let mut before = vec![vec![false; n]; n];
@@ -373,7 +373,7 @@ mod tests {
         before
     }
 
-    /// The first and the last invocation of each operation's component, if that has another one.
+    /// The first and the last invocation of each operation's component, if that has another operation.
     fn components(spans: &[Span], dependencies: &[Dependency]) -> Vec<RangeInclusive<u64>> {
         let (before, n) = (before(spans, dependencies), spans.len());
         let of = |a: usize| {
@@ -383,7 +383,7 @@ mod tests {
         (0..n).filter_map(of).collect()
     }
 
-    /// The windows end at these indices, and with the history.
+    /// The tangles, if windows end at these indices, and with the history.
     fn tangles(dependencies: &[Dependency], ends: &[u64]) -> Vec<RangeInclusive<u64>> {
         found(dependencies, ends).end()
     }
@@ -398,7 +398,7 @@ mod tests {
         tangles
     }
 
-    /// As the naive answer, in whatever windows the dependencies come.
+    /// The result agrees with the naive one, for any windows of the dependencies.
     #[test]
     fn every_cycle_is_in_an_interval() {
         let mut dice = Dice(7);
@@ -418,7 +418,7 @@ mod tests {
                     };
                     assert!(found.iter().any(holds), "{component:?} {found:?} {spans:?} {dependencies:?} {ends:?}");
                 }
-                // There is no other one, and in one window none is longer than it must be.
+                // There are no others, and with a single window none is longer than necessary.
                 for tangle in &found {
                     let is_of = |component: &RangeInclusive<u64>| tangle.contains(component.start());
                     assert!(expected.iter().any(is_of), "{tangle:?} {spans:?} {dependencies:?} {ends:?}");
@@ -435,8 +435,8 @@ mod tests {
         assert!(knots > 14_000, "{knots}");
     }
 
-    /// Each knot has the operations of one component, and there is one for each; or it is not known. In one window it
-    /// is.
+    /// Each knot has the operations of one component, and there is one for each component; or the knots are unknown.
+    /// With a single window they are known.
     fn assert_knots(spans: &[Span], dependencies: &[Dependency], windows: &[&[u64]], told: &mut u32) {
         let before = before(spans, dependencies);
         let other = |a: usize, b: usize| before[a][b] && before[b][a];
@@ -467,8 +467,8 @@ mod tests {
         }
     }
 
-    /// What is in flight at the end of a window, here the last one but one, leads by real time to one that is in flight
-    /// for ever, and so to one that was invoked before.
+    /// By real time, an operation in flight at the end of the last window but one leads to one that is in flight
+    /// forever, and so to one that was invoked before.
     #[test]
     fn what_is_in_flight_for_ever_is_kept_while_others_lead_to_it() {
         let span = |invoked, completed| Span { invoked, completed };
@@ -480,7 +480,7 @@ mod tests {
         assert_eq!(tangles(&dependencies, &[7]), [0..=8]);
     }
 
-    /// Of a history without an end only what is in flight is kept, whatever some operation waits for.
+    /// For a history without an end, only operations in flight are kept, even if some operation never ends.
     #[test]
     fn keeps_what_is_in_flight() {
         let mut tangles = Tangles::default();

@@ -1,4 +1,4 @@
-//! What is wrong with a history is said as one machine says it: file, line and column, and of several errors the first.
+//! Errors in a history are reported as by one machine: with file, line and column; of several errors, the first one.
 
 use crate::made::{Made, many, one_machine, registers, setup, valid};
 use check_register::Linearizable;
@@ -80,7 +80,7 @@ fn ends_of_lines_of_all_kinds() {
     assert!(assert_same(b"\n\n").contains("error"));
 }
 
-/// An op without a key, and a completion with another one: the verdict is unknown, unless some key is invalid by then.
+/// An op without a key, and a completion with another key: the verdict is unknown, unless some key is already invalid.
 #[test]
 fn ops_without_keys() {
     let text = history();
@@ -94,13 +94,13 @@ fn ops_without_keys() {
         assert_eq!(valid(&said), "unknown", "{said}");
         let said = assert_same(format!("{wrong_read}{text}{trouble}{wrong_read}").as_bytes());
         assert_eq!(valid(&said), false, "{said}");
-        // What is broken behind it is an error, but for a history that is invalid.
+        // Invalid text after it is an error, except in a history that is invalid.
         let said = assert_same(format!("{text}{trouble}{text}oops").as_bytes());
         assert!(said.contains("\"error\""), "{said}");
     }
 }
 
-/// Says of an op with this value that it cannot be judged, or panics.
+/// A checker that rejects an op with this value, or panics.
 struct Refuses(i64);
 
 struct Refusing(i64, Option<u64>);
@@ -141,7 +141,7 @@ impl Run for Refusing {
     }
 }
 
-/// What a checker cannot judge is said of the first op, or of the first key, whichever worker has it.
+/// If a checker rejects ops, the first op or the first key is reported, whichever worker has it.
 #[test]
 fn what_a_checker_refuses() {
     let text = history();

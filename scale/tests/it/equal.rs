@@ -1,4 +1,4 @@
-//! The report is that of one machine, byte for byte, whatever the number of workers and the cuts.
+//! The report is the same as that of one machine, byte for byte, for any number of workers and any cuts.
 
 use crate::made::{Made, many, many_read_as, one_machine, registers, setup, valid};
 use check_register::Linearizable;
@@ -50,7 +50,7 @@ fn one_key_and_fewer_ranges_than_workers() {
     assert!(said.contains("\"key-count\":1"), "{said}");
 }
 
-/// Where checkers are several, each has its own report on all keys.
+/// Each of several checkers has its own report on all keys.
 #[test]
 fn several_checkers() {
     let checkers = check_jepsen::checkers().into_iter().filter(|checker| checker.name() == "stats");
@@ -81,7 +81,7 @@ fn keyed_workloads() {
     assert!(said.contains("\"invalid-key-count\":1"), "{said}");
 }
 
-/// Keys in a field, of any kind; two that are written in different ways are one.
+/// Keys in a field, of any kind. Two different texts of the same key are one key.
 #[test]
 fn keys_of_any_kind() {
     let keys = ["3", "\"3\"", ":x", "x", "[1 2]", "(1 2)", "0.0", "-0.0", "\\c", "12345678901234567890123", "{:a 1}"];
@@ -102,7 +102,7 @@ fn keys_of_any_kind() {
     assert!(said.contains("\"key-count\":9") && valid(&said) == false, "{said}");
 }
 
-/// Forms that cannot be cut are read by one worker, and say the same.
+/// Formats that cannot be cut are read by one worker, with the same result.
 #[test]
 fn any_other_form_is_one_range() {
     let text = registers(Made { wrong: 50, is_json: false, has_indices: false, ..made(11) });
@@ -129,7 +129,7 @@ fn any_other_form_is_one_range() {
     assert_equal(&setup, &gzip);
 }
 
-/// Clients with names, completions alone, and what rules say of processes: read by one worker, with the same result.
+/// Clients with names, histories of completions, and client rules: read by one worker, with the same result.
 #[test]
 fn unusual_clients() {
     let text = registers(Made { wrong: 50, is_json: false, ..made(12) });
@@ -165,11 +165,11 @@ fn times_in_other_units() {
     for range_bytes in [50, 10_000] {
         assert_eq!(many_read_as(&setup, text.as_bytes(), &read_as, 2, range_bytes), expected);
     }
-    // Without the unit they are an error, at the same place.
+    // Without the unit, the times are an error at the same position.
     assert_eq!(many(&setup, text.as_bytes(), 2, 50), one_machine(&setup, text.as_bytes()));
 }
 
-/// An option that a checker has reaches every worker.
+/// Every worker receives a checker's options.
 #[test]
 fn options_reach_all_workers() {
     let text =

@@ -1,4 +1,4 @@
-//! Histories that are made here, and what one machine and many workers say of them.
+//! Generated histories, and the results of one machine and of many workers for them.
 
 use histcheck_scale::histcheck_front::history_core::{Checker, HistoryError, Options, Report};
 use histcheck_scale::histcheck_front::setup::WhetherKeyed;
@@ -6,7 +6,7 @@ use histcheck_scale::histcheck_front::{ReadAs, Setup, result};
 use histcheck_scale::{History, Job};
 use std::num::NonZeroUsize;
 
-/// Numbers that look random and are the same each time.
+/// Pseudorandom numbers that are the same each time.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -17,7 +17,7 @@ impl Dice {
     }
 }
 
-/// How a history is written, and what is wrong with it.
+/// The format of a history, and the errors in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Made {
     pub(crate) seed: u64,
@@ -25,11 +25,11 @@ pub(crate) struct Made {
     pub(crate) keys: u64,
     pub(crate) is_json: bool,
     pub(crate) has_indices: bool,
-    /// One read in so many is wrong; none if 0.
+    /// One read in this number is wrong; none if 0.
     pub(crate) wrong: u64,
 }
 
-/// The number of a client, and its operation in flight: the key, whether it writes, and what.
+/// The number of a client, and its operation in flight: the key, whether it is a write, and the value.
 type Client = (u64, Option<(u64, bool, u64)>);
 
 /// A history of registers, one for each key: eight clients, each with at most one operation in flight.
@@ -65,7 +65,7 @@ pub(crate) fn registers(made: Made) -> String {
                 *own = Some(value);
             }
             clients[at].0 += 8 * u64::from(kind == "info");
-            // What did not happen may have an error in place of its key.
+            // The value of a failed write may be an error, without its key.
             let shown = (kind == "ok").then_some((key, Some(value)));
             write(&mut text, made, &mut lines, &process, kind, "write", shown);
         } else {
@@ -105,7 +105,7 @@ fn write(
     text.push('\n');
 }
 
-/// A checker for each key.
+/// A setup that runs the checker for each key.
 pub(crate) fn setup<'c>(checker: impl Checker + 'c) -> Setup<'c> {
     let mut setup = Setup::new(checker, Options::new());
     setup.keyed = WhetherKeyed::Yes;
@@ -122,17 +122,17 @@ pub(crate) fn valid(said: &str) -> serde_json::Value {
     serde_json::from_str::<serde_json::Value>(said).unwrap()["valid"].clone()
 }
 
-/// What one machine says.
+/// The result of one machine.
 pub(crate) fn one_machine(setup: &Setup<'_>, text: &[u8]) -> String {
     json(&setup.check_bytes(text))
 }
 
-/// What so many workers say.
+/// The result of this number of workers.
 pub(crate) fn many(setup: &Setup<'_>, text: &[u8], workers: usize, range_bytes: u64) -> String {
     many_with(setup, text, workers, |job| job.range_bytes = range_bytes)
 }
 
-/// The same of a text that is read so.
+/// The same for a text with these settings for reading.
 pub(crate) fn many_read_as(
     setup: &Setup<'_>,
     text: &[u8],
@@ -146,7 +146,7 @@ pub(crate) fn many_read_as(
     })
 }
 
-/// The same of a job that is changed.
+/// The same for a changed job.
 pub(crate) fn many_with(setup: &Setup<'_>, text: &[u8], workers: usize, change: impl FnOnce(&mut Job<'_>)) -> String {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("history");

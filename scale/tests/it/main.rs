@@ -1,4 +1,4 @@
-//! Many workers say what one machine says, or nothing.
+//! Many workers have the same results as one machine, or none.
 
 mod broken;
 mod equal;

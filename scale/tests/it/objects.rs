@@ -1,4 +1,4 @@
-//! Histories in object storage, which is a directory here. The tests of the command line have a server.
+//! Histories in object storage, which is a directory here. The tests of the command line use a server.
 
 use crate::made::{Made, json, one_machine, registers, setup};
 use check_register::Linearizable;

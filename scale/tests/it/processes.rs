@@ -1,7 +1,7 @@
-//! Several processes over loopback: one machine's report, or exit 255 with the name of the process that was lost.
+//! Several processes over loopback: the report of one machine, or exit code 255 with the name of the lost process.
 //!
-//! Each process is this test's own program, which runs the test `a_process` with a task. What is lost is lost at a
-//! place that the task says, not after a time: a checker kills or stops its own process.
+//! Each process is this test program, which runs the test `a_process` with a task. A process is lost at a point that
+//! the task determines, not after a time: a checker kills or stops its own process.
 
 use crate::made::{Made, json, one_machine, registers, setup, valid};
 use check_register::Linearizable;
@@ -24,10 +24,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const TASK: &str = "HISTCHECK_SCALE_TASK";
-/// Comes before a report.
+/// The text before a report.
 const SAYS: &str = "REPORT ";
 
-/// Where a process is lost.
+/// The point at which a process is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Moment {
     Never,
@@ -37,9 +37,9 @@ enum Moment {
     Start,
     /// At this op of its workers.
     Op(u64),
-    /// In its first slice of a search.
+    /// In the first slice of a search.
     Search,
-    /// When its first key ends.
+    /// At the end of its first key.
     Finish,
 }
 
@@ -49,14 +49,14 @@ struct Task {
     hosts: Vec<String>,
     process: usize,
     moment: Moment,
-    /// Whether it is stopped and not killed.
+    /// Whether it is stopped instead of killed.
     is_stopped: bool,
     fact: String,
     connect_secs: u64,
     peer_secs: u64,
 }
 
-/// A register's checker whose process is lost at a moment.
+/// A checker of registers whose process is lost at a given point.
 struct Lossy {
     inner: Linearizable<CasRegister>,
     moment: Moment,
@@ -74,7 +74,7 @@ struct LossyRun {
 fn lose(is_stopped: bool) {
     let signal = if is_stopped { Signal::STOP } else { Signal::KILL };
     kill_process(getpid(), signal).unwrap();
-    // The signal may take its time, and nothing is to happen meanwhile.
+    // The signal may be delayed, and nothing may happen meanwhile.
     loop {
         std::thread::park();
     }
@@ -126,7 +126,7 @@ impl Run for LossyRun {
     }
 }
 
-/// What a process does; nothing when it is run as a test.
+/// Executes the task of a process; does nothing when it is run as a test.
 #[test]
 fn a_process() {
     let Ok(task) = std::env::var(TASK) else { return };
@@ -148,7 +148,7 @@ fn a_process() {
     }
 }
 
-/// Processes that are ended when the test is.
+/// Processes that are killed when the test ends.
 struct Processes(Vec<Child>);
 
 impl Drop for Processes {
@@ -175,10 +175,10 @@ impl Processes {
         Processes(tasks.into_iter().map(start).collect())
     }
 
-    /// The exit code of a process, the report that it printed, and what it said on standard error.
+    /// The exit code of a process, the report that it printed, and its standard error.
     fn end(&mut self, process: usize) -> (Option<i32>, Option<String>, String) {
         let child = &mut self.0[process];
-        // A process that hangs is a bug, and is to be seen as one.
+        // A process that hangs is a bug, and must be reported as one.
         let patience = Instant::now() + Duration::from_mins(2);
         while child.try_wait().unwrap().is_none() {
             assert!(Instant::now() < patience, "process {process} hangs");
@@ -187,13 +187,13 @@ impl Processes {
         let (mut stdout, mut stderr) = (String::new(), String::new());
         child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
         child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-        // The harness may have written before it on the line.
+        // The test harness may have printed text before it on the same line.
         let report = stdout.lines().find_map(|line| line.split_once(SAYS)).map(|(_, report)| report.to_owned());
         (child.wait().unwrap().code(), report, stderr)
     }
 }
 
-/// An address that nobody else has: of the network that all of loopback is, by the number of this process.
+/// A unique address in the loopback network, from the number of this process.
 fn host() -> String {
     static HOSTS: AtomicU64 = AtomicU64::new(0);
     let number = HOSTS.fetch_add(1, Ordering::SeqCst);
@@ -234,7 +234,7 @@ fn several_processes_say_what_one_machine_says() {
         let scene = scene(processes);
         let expected = one_machine(&setup(Linearizable::<CasRegister>::default()), scene.text.as_bytes());
         assert_eq!(valid(&expected), false);
-        // The last one is there first.
+        // The last process is started first.
         let mut all = Processes::start(scene.tasks.iter().rev().cloned());
         for at in 0..processes {
             let (code, report, stderr) = all.end(processes - 1 - at);
@@ -244,7 +244,7 @@ fn several_processes_say_what_one_machine_says() {
     }
 }
 
-/// Has a process lost at a moment, and asserts that the other one ends without a report and names it.
+/// Loses a process at a point, and asserts that the other one ends without a report and names it.
 fn assert_lost(lost: usize, moment: Moment, is_stopped: bool) {
     let mut scene = scene(2);
     scene.tasks[lost].moment = moment;
@@ -320,7 +320,7 @@ fn connect(host: &str) -> TcpStream {
     }
 }
 
-/// Who is no histcheck is not taken for one, nor waited for.
+/// Connections of other programs are not accepted, and cause no wait.
 #[test]
 fn strangers_are_passed_over() {
     use std::io::Write as _;
@@ -336,7 +336,7 @@ fn strangers_are_passed_over() {
     assert_eq!(second.end(0).0, Some(0));
 }
 
-/// Nor does a stranger who says something all the time keep a process from ending when its time is over.
+/// Another program that sends its greeting slowly does not delay the deadline.
 #[test]
 fn a_stranger_who_says_little_by_little_who_it_is_does_not_stop_the_clock() {
     use std::io::Write as _;
@@ -346,12 +346,12 @@ fn a_stranger_who_says_little_by_little_who_it_is_does_not_stop_the_clock() {
     let mut all = Processes::start([scene.tasks[0].clone()]);
     std::thread::spawn(move || {
         let mut stream = connect(&first);
-        // Of process 1, with facts that never end.
+        // The greeting of process 1, with an endless description of its job.
         let mut greeting = b"histcheck scale1b".to_vec();
         greeting.extend_from_slice(&[1, 0, 0, 0, 0, 0, 0, 1]);
         let bytes = greeting.into_iter().chain(std::iter::repeat(b' '));
         for byte in bytes {
-            // Nobody reads it any more once the process has ended.
+            // Fails once the process has ended.
             if stream.write_all(&[byte]).is_err() {
                 return;
             }
@@ -363,7 +363,7 @@ fn a_stranger_who_says_little_by_little_who_it_is_does_not_stop_the_clock() {
     assert!(stderr.contains("process 1 (127.") && stderr.contains("could not be reached within 1s"), "{stderr}");
 }
 
-/// An address that another program has is an error at once.
+/// If another program uses the address, there is an error at once.
 #[test]
 fn an_address_in_use_is_an_error() {
     let scene = scene(2);

@@ -1,4 +1,4 @@
-//! Registers over several workers and passes: reads do not show the order of versions, so each share finds one.
+//! Registers with several workers and passes: reads do not determine the version order, so each share finds one.
 
 use crate::made::{many, one_machine, valid};
 use crate::store::{Bug, Objects, OnlyShares, assert_equal, history, spilled, too_much};
@@ -11,7 +11,7 @@ fn registers(seed: u64, txns: u64, keys: u64, bug: Bug) -> String {
     history(Objects::Registers, seed, txns, keys, bug)
 }
 
-/// What is assumed of the order of versions.
+/// Assumptions about the order of versions.
 fn assumed() -> [RwRegister; 3] {
     let linearizable = RwRegister { linearizable_keys: true, ..RwRegister::default() };
     let processes = RwRegister { wfr_keys: true, sequential_keys: true, ..RwRegister::default() };
@@ -48,7 +48,7 @@ fn valid_and_invalid_histories() {
     assert!(["stale", "aborted", "skew"].iter().all(|bug| invalid[bug] > 6), "{invalid:?}");
 }
 
-/// What passes say at any level, one machine says too.
+/// The results of passes at any level are those of one machine.
 #[test]
 fn passes_agree_at_every_level() {
     let levels = [
@@ -75,7 +75,7 @@ fn passes_agree_at_every_level() {
             let said = spilled(checker, &text, 1 << 20, || Some(too_much(2)));
             let (verdict, expected) = (&said["valid"], &one["valid"]);
             assert!(verdict == expected || verdict == "unknown", "{seed} {level}: {said}, {one}");
-            // What holds, holds of the whole.
+            // A level that holds in passes holds for the whole.
             assert!(verdict != true || said == one, "{seed} {level}: {said}, {one}");
             *decided.entry(format!("{verdict} of {expected}, {}", bug == Bug::None)).or_insert(0) += 1;
         }
@@ -84,8 +84,8 @@ fn passes_agree_at_every_level() {
     assert_eq!(decided.get("\"unknown\" of true, true"), None, "{decided:?}");
 }
 
-/// The transaction that nobody completed wrote 5 to key 1 and 7 to key 2. That it happened shows only key 2, and that
-/// it happened too early only key 1.
+/// A transaction that never completed wrote 5 to key 1 and 7 to key 2. Only key 2 shows that it happened, and only key
+/// 1 shows that it happened too early.
 #[test]
 fn another_share_shows_what_happened() {
     let mut shared = 0;
@@ -106,7 +106,7 @@ fn another_share_shows_what_happened() {
         let said = spilled(RwRegister::default(), &text, 1 << 20, || Some(too_much(1)));
         assert_ne!(said["valid"], true, "{said}");
         shared += u32::from(said["valid"] == "unknown");
-        // Without the last read it may have happened when it was seen to.
+        // Without the last read, it may have happened when it was observed.
         let valid_one: Vec<&str> = text.lines().take(5).collect();
         let said = assert_equal(&Setup::new(RwRegister::default(), Options::new()), &(valid_one.join("\n") + "\n"));
         assert_eq!(valid(&said), true, "{said}");
@@ -114,12 +114,13 @@ fn another_share_shows_what_happened() {
     assert!(shared > 0, "both keys were always in one share");
 }
 
-/// An assumption that one key contradicts is not used for the others either.
+/// An assumption that one key contradicts is not used for other keys either.
 #[test]
 fn a_wrong_assumption_is_wrong_for_all_keys() {
     let mut unknown = 0;
     for key in 2..10 {
-        // Key 1 goes back. Of the other, two transactions read older versions than real time has.
+        // Key 1 goes back to an older version. For the other key, two transactions read versions that are older than
+        // real time allows.
         let text = format!(
             "{{:process 0, :type :invoke, :f :txn, :value [[:w 1 1]]}}
 {{:process 0, :type :ok, :f :txn, :value [[:w 1 1]]}}
@@ -146,8 +147,8 @@ fn a_wrong_assumption_is_wrong_for_all_keys() {
     assert!(unknown > 0);
 }
 
-/// Only key 2 shows that the transaction which ended in an info happened. So only with that it is known that a write of
-/// key 1 has a place in the order of its versions.
+/// Only key 2 shows that the transaction that ended in an info happened. So only key 2 determines that a write of key 1
+/// has a place in the order of its versions.
 #[test]
 fn what_a_share_does_not_know_is_not_said() {
     let text = "{:process 0, :type :invoke, :f :txn, :value [[:w 1 5] [:r 2 nil]]}
@@ -168,12 +169,12 @@ fn what_a_share_does_not_know_is_not_said() {
             }
         }
     }
-    // Without a search for an order nobody can say more, so such histories are not split.
+    // Without a search for an order, shares cannot be decided, so such histories are not split.
     let setup = Setup::new(RwRegister::default(), Options::new().with("exact", "no"));
     assert!(histcheck_scale::can_judge(&setup).unwrap_err().contains("(--exact): leave some out"));
 }
 
-/// Whether all versions of key 1 are in a known order depends on what happened, which only key 0 shows.
+/// Whether all versions of key 1 are in a known order depends on a transaction that only key 0 shows to have happened.
 #[test]
 fn what_others_may_order_is_not_said_to_be_ordered() {
     for key in 1..9 {

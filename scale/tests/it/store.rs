@@ -1,4 +1,4 @@
-//! Histories of transactions that are made here, and what is said of them in shares.
+//! Generated histories of transactions, and their results in shares.
 
 use crate::made::{Dice, many, many_with, one_machine};
 use histcheck_scale::Spill;
@@ -9,11 +9,11 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What a store does wrong.
+/// The bug of a store.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bug {
     None,
-    /// Some transactions read what was there when another one was invoked, long before.
+    /// Some transactions read the state at the time when another one was invoked, long before.
     Stale,
     /// Some transactions write although they failed.
     Aborted,
@@ -21,21 +21,21 @@ pub(crate) enum Bug {
     Skew,
 }
 
-/// A micro-op: its key, and what it appends; else it is a read.
+/// A micro-op: its key, and the appended value; without a value it is a read.
 type Mop = (u64, Option<u64>);
 type Lists = BTreeMap<u64, Vec<u64>>;
 
-/// A transaction in flight: what it does, and what it read once it ran.
+/// A transaction in flight: its micro-ops, and the results of its reads once it ran.
 struct Txn {
     mops: Vec<Mop>,
     ran: Option<Vec<Vec<u64>>>,
 }
 
-/// What transactions append to, or write.
+/// The objects that transactions append to or write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Objects {
     Lists,
-    /// Each holds the last element of a list.
+    /// Each contains the last element of a list.
     Registers,
 }
 
@@ -88,7 +88,7 @@ impl Store {
     }
 }
 
-/// A history of so many transactions on so many keys.
+/// A history of this number of transactions on this number of keys.
 pub(crate) fn history(objects: Objects, seed: u64, txns: u64, keys: u64, bug: Bug) -> String {
     let (lists, before) = (Lists::new(), Lists::new());
     let mut store = Store { objects, dice: Dice(seed), bug, lists, before, last: 0, text: String::new() };
@@ -138,7 +138,7 @@ pub(crate) fn history(objects: Objects, seed: u64, txns: u64, keys: u64, bug: Bu
     store.text
 }
 
-/// What the workers say, compared with one machine.
+/// The result of the workers, after a comparison with one machine.
 pub(crate) fn assert_equal(setup: &Setup<'_>, text: &str) -> String {
     let expected = one_machine(setup, text.as_bytes());
     for (workers, range_bytes) in [(1, 1 << 20), (2, 3000), (4, 700), (7, 200)] {
@@ -148,7 +148,7 @@ pub(crate) fn assert_equal(setup: &Setup<'_>, text: &str) -> String {
     expected
 }
 
-/// A checker that can judge nothing but shares.
+/// A checker that can check only shares.
 pub(crate) struct OnlyShares<C>(pub(crate) C);
 
 impl<C: Checker> Checker for OnlyShares<C> {
@@ -181,7 +181,7 @@ impl<C: Checker> Checker for OnlyShares<C> {
     }
 }
 
-/// What is said with a limit on memory, of which so much is in use.
+/// The result with a limit on memory. `memory` returns the memory in use.
 pub(crate) fn spilled(
     checker: impl Checker,
     text: &str,
@@ -196,7 +196,7 @@ pub(crate) fn spilled(
     serde_json::from_str(&said).unwrap()
 }
 
-/// Memory that is too much until some passes have begun, so that there are twice as many, and twice as many again.
+/// Memory above the limit until some passes have begun, so that the number of passes is doubled, and doubled again.
 pub(crate) fn too_much(times: u64) -> u64 {
     thread_local! {
         static LOOKS: Cell<u64> = const { Cell::new(0) };

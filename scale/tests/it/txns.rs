@@ -1,4 +1,4 @@
-//! Transactions over several workers: the report is that of one machine, byte for byte, and a valid history is judged
+//! Transactions with several workers: the report is that of one machine, byte for byte, and a valid history is checked
 //! in shares.
 
 use crate::made::{many, many_with, one_machine, valid};
@@ -22,7 +22,8 @@ fn setup() -> Setup<'static> {
     Setup::new(ListAppend::default(), Options::new())
 }
 
-/// A valid history is never read as a whole, and what no share shows by itself is found where they come together.
+/// A valid history is never read as a whole, and anomalies that no single share shows are found when the shares are
+/// joined.
 #[test]
 fn shares_decide() {
     let only = Setup::new(OnlyShares(ListAppend::default()), Options::new());
@@ -63,7 +64,8 @@ fn anomaly_types(said: &serde_json::Value) -> Vec<String> {
     types.iter().map(|name| name.as_str().unwrap().to_owned()).collect()
 }
 
-/// In any number of passes a valid history is valid, and of one that is not the report names what some keys show.
+/// In any number of passes, a valid history is valid. For an invalid one, the report names anomalies that some keys
+/// show.
 #[test]
 fn passes_over_a_history() {
     let mut invalid = 0;
@@ -111,7 +113,7 @@ const OTHER_LEVELS: [&str; 20] = [
     "read-your-writes",
 ];
 
-/// What passes say of any level, one machine says too.
+/// The results of passes at any level are those of one machine.
 #[test]
 fn passes_agree_at_every_level() {
     let mut decided = BTreeMap::new();
@@ -132,7 +134,7 @@ fn passes_agree_at_every_level() {
             });
             let (verdict, expected) = (valid(&said), valid(&one));
             assert!(verdict == expected || verdict == "unknown", "{seed} {level}: {said}, {one}");
-            // What holds, holds of the whole.
+            // A level that holds in passes holds for the whole.
             assert!(verdict != true || said == one, "{seed} {level}: {said}, {one}");
             *decided.entry(format!("{verdict} of {expected}")).or_insert(0) += 1;
         }
@@ -141,14 +143,14 @@ fn passes_agree_at_every_level() {
     assert_eq!(decided.get("\"unknown\" of true"), None, "{decided:?}");
 }
 
-/// At a weaker level, what breaks strict serializability may be no violation. That takes more memory than there is, if
-/// too much may be on cycles.
+/// At a weaker level, a violation of strict serializability may be allowed. If too many transactions may be on cycles,
+/// deciding this would take more memory than available.
 #[test]
 fn passes_decide_a_level_that_lets_cycles_be() {
     thread_local! {
         static LOOKS: Cell<u64> = const { Cell::new(0) };
     }
-    /// Too much for one pass, and then, maybe, for another one.
+    /// Too much for one pass, and perhaps for another one.
     fn too_much(also: u64) -> u64 {
         let looks = LOOKS.replace(LOOKS.get() + 1);
         if looks == 0 || looks == also { 1 << 30 } else { 0 }
@@ -167,7 +169,7 @@ fn passes_decide_a_level_that_lets_cycles_be() {
     assert_eq!(valid(&one), true);
     LOOKS.set(0);
     assert_eq!(said(Some(Spill::new(dir.path(), 1 << 20, || Some(too_much(0))))), one);
-    // One, three with a third of the keys each, and one for what may be on cycles.
+    // One pass, three with a third of the keys each, and one for the transactions that may be on cycles.
     assert_eq!(LOOKS.get(), 5);
     LOOKS.set(0);
     let limited = said(Some(Spill::new(dir.path(), 1 << 20, || Some(too_much(4)))));
@@ -175,7 +177,7 @@ fn passes_decide_a_level_that_lets_cycles_be() {
     assert!(limited.contains("Too much of this history may be on cycles"), "{limited}");
 }
 
-/// If no number of passes helps, there is no verdict; and what is broken is said at its place.
+/// If no number of passes is sufficient, there is no verdict. Errors are reported with their positions.
 #[test]
 fn what_passes_cannot_judge() {
     let text = lists(3, 200, 8, Bug::None);
@@ -193,7 +195,7 @@ fn what_passes_cannot_judge() {
     assert!(none.contains("temporary file"), "{none}");
 }
 
-/// An op that is none may have written anything, on the keys of any share.
+/// An op that is not a transaction may have written anything, on the keys of any share.
 #[test]
 fn passes_over_what_is_malformed() {
     let text = "
@@ -217,7 +219,7 @@ fn passes_over_what_is_malformed() {
     }
 }
 
-/// What is wrong with some keys is so, whatever an op did that cannot be understood.
+/// An anomaly on some keys is certain, whatever an op that cannot be understood did.
 #[test]
 fn passes_find_what_is_wrong_beside_what_is_malformed() {
     let wrong = "
@@ -241,7 +243,7 @@ fn passes_find_what_is_wrong_beside_what_is_malformed() {
     }
 }
 
-/// Ops of others than clients are in no share.
+/// Ops of processes that are not clients belong to no share.
 #[test]
 fn passes_note_what_is_not_of_a_client() {
     let text = format!("{{:process :setup, :type :info, :f :start}}\n{}", lists(3, 100, 8, Bug::None));
@@ -251,7 +253,7 @@ fn passes_note_what_is_not_of_a_client() {
     assert_eq!(spilled(&text, 1 << 20, || Some(too_much(1))), expected);
 }
 
-/// Shares are joined by real time.
+/// Shares are joined by real time, so completions alone are not sufficient.
 #[test]
 fn passes_cannot_judge_completions_only() {
     let text = lists(3, 100, 8, Bug::None);
@@ -262,7 +264,7 @@ fn passes_cannot_judge_completions_only() {
     assert!(said["notes"].to_string().contains("Some completion has no invocation"), "{said}");
 }
 
-/// What two ends of a transaction say on keys of several shares is held against each other.
+/// The invocation and the completion of a transaction are compared, although their keys are in several shares.
 #[test]
 fn ends_that_differ() {
     let ends = [
@@ -274,7 +276,7 @@ fn ends_that_differ() {
         ("[:append 100 1]", "ok", "[:append 101 1]"),
         ("[:append 100 1] [:append 101 2]", "ok", "[:append 100 1]"),
         ("[:append 100 1]", "ok", "[:append 100 1] [:append 102 2]"),
-        // What failed without a word of its writes is not counted.
+        // A failed completion without writes is not counted.
         ("[:append 100 1] [:r 101 nil]", "fail", "[:r 101 nil]"),
         ("[:append 100 1] [:r 101 nil]", "fail", "[:r 102 nil] [:r 103 nil]"),
         ("[:r 101 nil]", "fail", "[:append 100 1] [:r 101 nil]"),
@@ -301,7 +303,7 @@ fn ends_that_differ() {
     assert_eq!(unknown, 6);
 }
 
-/// Other formats than one op per line are read, too.
+/// Formats other than one op per line are read, too.
 #[test]
 fn passes_over_any_format() {
     let text = lists(5, 100, 8, Bug::None);
@@ -314,7 +316,7 @@ fn passes_over_any_format() {
     }
 }
 
-/// What an op cannot be is said at its place.
+/// Errors in ops are reported with their positions.
 #[test]
 fn broken_ops() {
     let text = lists(3, 100, 8, Bug::None);
