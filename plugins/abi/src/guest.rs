@@ -1,4 +1,4 @@
-//! The plugin's side: the functions of the interface, around the checkers of one library.
+//! The plugin's side: the functions of the interface for the checkers of one library.
 #![expect(
     unsafe_code,
     clippy::cast_ptr_alignment,
@@ -39,7 +39,7 @@ pub const fn header<P: Plugin>() -> LibHeader {
     extern "C" fn module<P: Plugin>() -> RootModuleResult {
         __call_root_module_loader(interface::<P>)
     }
-    // SAFETY: the function returns what `interface` made, which is of the type named here.
+    // SAFETY: the function returns the result of `interface`, which has the type named here.
     unsafe { LibHeader::from_constructor::<InterfaceRef>(module::<P>, CheckTypeLayout::Yes) }
 }
 
@@ -48,16 +48,16 @@ fn interface<P: Plugin>() -> InterfaceRef {
     Interface { describe: describe::<P>, start: start::<P>, observe, ask, finish, discard }.leak_into_prefix()
 }
 
-/// A run, as long as it has not panicked.
+/// A run, until it panics.
 struct Guest {
     run: Option<Box<dyn Run>>,
 }
 
-/// Calls what may panic.
+/// Calls `what`, and converts a panic to a refusal.
 fn caught<T>(what: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
     catch_unwind(AssertUnwindSafe(what)).unwrap_or_else(|panic| {
         let said = panic_message(panic.as_ref());
-        // Dropping what was thrown may throw again.
+        // Dropping the panic's payload may panic again.
         std::mem::forget(panic);
         Err(Refusal::Panic(said))
     })
@@ -69,7 +69,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 }
 
 fn json(value: &impl Serialize) -> RString {
-    // Only maps whose keys are not text fail, and there are none.
+    // Serialization fails only for maps whose keys are not text, and there are none.
     serde_json::to_string(value).unwrap_or_default().into()
 }
 
@@ -114,9 +114,10 @@ extern "C" fn start<P: Plugin>(checker: u32, options: RStr<'_>) -> Started {
 ///
 /// # Safety
 ///
-/// It was started and not finished, and nobody else uses it for as long as it is borrowed.
+/// It was started and not finished, and nothing else uses it as long as it is borrowed.
 unsafe fn guest<'a>(handle: RunHandle) -> &'a mut Guest {
-    // SAFETY: `start` made it of a box of this type, and the caller says that it is still there, and ours alone.
+    // SAFETY: `start` created it from a box of this type, and the caller guarantees that it still exists and is used
+    // only here.
     unsafe { &mut *handle.0.cast::<Guest>() }
 }
 
@@ -124,8 +125,8 @@ unsafe fn guest<'a>(handle: RunHandle) -> &'a mut Guest {
 ///
 /// # Safety
 ///
-/// The column's items are of this type wherever their size is this one's, and they stay for as long as is made use of
-/// the slice.
+/// The column's items have this type if their size is the size of this type, and they exist as long as the slice is
+/// used.
 unsafe fn slice<T>(ops: &Ops<'_>, number: u32) -> Result<&'static [T], Refusal> {
     let column = ops.columns.iter().find(|column| column.number == number);
     let Some(Column { items, len, .. }) = column.filter(|column| column.item_bytes as usize == size_of::<T>()) else {
@@ -134,17 +135,17 @@ unsafe fn slice<T>(ops: &Ops<'_>, number: u32) -> Result<&'static [T], Refusal> 
     if *len == 0 {
         return Ok(&[]);
     }
-    // SAFETY: what the caller says; the host made the column of a slice.
+    // SAFETY: the caller guarantees this; the host created the column from a slice.
     Ok(unsafe { std::slice::from_raw_parts(items.cast::<T>(), *len) })
 }
 
-/// The ops, read where they are.
+/// The ops, read from the host's memory.
 ///
 /// # Safety
 ///
-/// The columns are those of interface 1, and stay for as long as the batch does.
+/// The columns are those of interface 1, and exist as long as the batch.
 unsafe fn batch(ops: &Ops<'_>) -> Result<Batch, Refusal> {
-    // SAFETY: the caller says that these columns hold these types. Text is the host's `str`, which is UTF-8.
+    // SAFETY: the caller guarantees that these columns have these types. Text is the host's `str`, which is UTF-8.
     let columns = unsafe {
         Columns {
             source: std::str::from_utf8_unchecked(slice::<u8>(ops, SOURCE)?),
@@ -152,7 +153,7 @@ unsafe fn batch(ops: &Ops<'_>) -> Result<Batch, Refusal> {
             nodes: slice::<Node>(ops, NODES)?,
             ints: slice::<i64>(ops, INTS)?,
             rows: slice::<Row>(ops, ROWS)?,
-            // What an older host does not have.
+            // An older host does not have this column.
             names: slice::<u32>(ops, NAMES).unwrap_or_default(),
             starts_at: ops.starts_at,
         }
@@ -163,12 +164,12 @@ unsafe fn batch(ops: &Ops<'_>) -> Result<Batch, Refusal> {
 const GONE: &str = "this run panicked before";
 
 unsafe extern "C" fn observe(handle: RunHandle, ops: Ops<'_>) -> Observed {
-    // SAFETY: as the interface demands of its caller.
+    // SAFETY: the interface requires this of its caller.
     let guest = unsafe { guest(handle) };
     let observed = caught(|| {
         let run = guest.run.as_mut().ok_or_else(|| Refusal::Panic(GONE.into()))?;
-        // SAFETY: as the interface demands of its caller; the batch is gone when this returns, and is only lent until
-        // then.
+        // SAFETY: the interface requires this of its caller. The batch is dropped before this returns, and is only
+        // borrowed until then.
         let batch = unsafe { batch(&ops) }?;
         let flow = run.observe_batch(&batch)?;
         let configurations = run.configurations().map_or(0, |count| count.saturating_add(1));
@@ -185,7 +186,7 @@ unsafe extern "C" fn observe(handle: RunHandle, ops: Ops<'_>) -> Observed {
             refusal: RString::new(),
         },
         Err(refusal) => {
-            // What panicked is in no known state.
+            // After a panic, the state of the run is unknown, so it is not dropped.
             std::mem::forget(guest.run.take_if(|_| matches!(refusal, Refusal::Panic(_))));
             Observed { flow: 2, violated: 0, possibilities: 0, refusal: json(&refusal) }
         }
@@ -193,7 +194,7 @@ unsafe extern "C" fn observe(handle: RunHandle, ops: Ops<'_>) -> Observed {
 }
 
 unsafe extern "C" fn ask(handle: RunHandle, question: RStr<'_>) -> RString {
-    // SAFETY: as the interface demands of its caller.
+    // SAFETY: the interface requires this of its caller.
     let guest = unsafe { guest(handle) };
     match question.as_str() {
         "violation" => answer(caught(|| {
@@ -205,10 +206,10 @@ unsafe extern "C" fn ask(handle: RunHandle, question: RStr<'_>) -> RString {
 }
 
 unsafe extern "C" fn finish(handle: RunHandle, limits: RStr<'_>, cancel: *const u8) -> RString {
-    // SAFETY: `start` made it of a box of this type; the caller says that it is still there, and gives it back with
-    // this.
+    // SAFETY: `start` created it from a box of this type; the caller guarantees that it still exists, and returns its
+    // ownership with this call.
     let guest = unsafe { Box::from_raw(handle.0.cast::<Guest>()) };
-    // SAFETY: the caller says that this is an atomic byte that is never freed; the host only ever stores 0 and 1.
+    // SAFETY: the caller guarantees that this is an atomic byte that is never freed; the host only stores 0 and 1.
     let cancel = unsafe { &*cancel.cast::<AtomicBool>() };
     answer(caught(|| {
         let run = guest.run.ok_or_else(|| Refusal::Panic(GONE.into()))?;
@@ -220,9 +221,9 @@ unsafe extern "C" fn finish(handle: RunHandle, limits: RStr<'_>, cancel: *const 
 }
 
 unsafe extern "C" fn discard(handle: RunHandle) {
-    // SAFETY: as for `finish`.
+    // SAFETY: the same as for `finish`.
     let guest = unsafe { Box::from_raw(handle.0.cast::<Guest>()) };
-    // No caller is left to report a panic to.
+    // A panic cannot be reported to a caller here.
     let _ = caught(|| {
         drop(guest);
         Ok(())

@@ -1,7 +1,8 @@
-//! Interface 1: all that two libraries must agree on to the byte. Frozen; what is new goes into the data.
+//! Interface 1: everything on which two libraries must agree to the byte. It is frozen; new features are added to the
+//! data.
 //!
-//! `abi_stable` compares the layout of these types when a plugin is loaded. It refuses an older plugin as soon as
-//! anything was added here, even at the end; so nothing may be, and the tests hold this against a copy.
+//! `abi_stable` compares the layout of these types when a plugin is loaded. It rejects an older plugin if anything was
+//! added here, even at the end. Nothing may be added, therefore, and the tests compare this with a frozen copy.
 #![expect(clippy::expl_impl_clone_on_copy, reason = "written by the derive macro of abi_stable")]
 
 use abi_stable::StableAbi;

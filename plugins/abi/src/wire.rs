@@ -56,11 +56,11 @@ pub struct Described {
     pub about: About,
 }
 
-/// Options of one checker, at most.
+/// The maximum number of options of one checker.
 const OPTIONS_MAX: usize = 1000;
-/// Bytes of a name, at most.
+/// The maximum length of a name in bytes.
 const NAME_BYTES_MAX: usize = 64;
-/// Bytes of a text about an option.
+/// The maximum length of a text about an option in bytes.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
 impl CheckerForm {
@@ -87,7 +87,7 @@ impl TryFrom<CheckerForm> for Described {
 
     /// # Errors
     ///
-    /// What makes no sense: the rest of a sentence that begins with the library's path.
+    /// If the description is invalid: the rest of a sentence that begins with the library's path.
     fn try_from(form: CheckerForm) -> Result<Described, String> {
         let CheckerForm { name, summary, options, about } = form;
         if !is_name(&name) {
@@ -120,8 +120,8 @@ impl TryFrom<CheckerForm> for Described {
     }
 }
 
-/// The text for good, as [`OptionSpec`] has it: a library is never unloaded either. Equal texts are kept once, so a
-/// plugin that is loaded again takes nothing more.
+/// Keeps a text permanently, as [`OptionSpec`] requires: a library is never unloaded either. Equal texts are kept once,
+/// so a plugin that is loaded again takes no more memory.
 fn keep(text: &str) -> &'static str {
     static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,7 +133,7 @@ fn keep(text: &str) -> &'static str {
     text
 }
 
-/// Whether this can be typed as a name.
+/// Whether this is valid as a name on a command line.
 fn is_name(name: &str) -> bool {
     let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte);
     (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.starts_with('-') && name.bytes().all(is_good)

@@ -1,5 +1,5 @@
-//! Plugins that were built with a frozen copy of the interface load here: older ones, and newer ones that need nothing
-//! more.
+//! Plugins that were built with a frozen copy of the interface load here: older ones, and newer ones that need no new
+//! features.
 #![cfg(feature = "host")]
 
 use histcheck_plugin::host::{self, LoadErrorKind, Trust};
@@ -10,24 +10,24 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// One build at a time: all end in the same place, from where they are copied.
+/// Only one build at a time: all builds write to the same path, from which the libraries are copied.
 static BUILDS: Mutex<()> = Mutex::new(());
 
-/// Builds a crate outside of the workspace, as others build theirs.
+/// Builds a crate outside of the workspace, as users build theirs.
 fn build(folder: &str, features: &str) -> PathBuf {
     let _one = BUILDS.lock().unwrap_or_else(PoisonError::into_inner);
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frozen").join(folder).join("Cargo.toml");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside");
     let name = format!("{}frozen_plugin{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    // Both crates write this file. If it is there, cargo takes it for the one that was asked for, although the other
-    // one may have overwritten it.
+    // Both crates write this file. If it exists, cargo would treat it as up to date, although the other crate may have
+    // overwritten it.
     _ = std::fs::remove_file(target.join("debug/deps").join(&name));
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--features", features]).arg("--manifest-path").arg(manifest);
     let built = cargo.arg("--target-dir").arg(&target).status().unwrap();
     assert!(built.success(), "{folder} does not build");
     let own = target.join(format!("{folder}-{features}-{name}"));
-    // By another name first: a file that a process has loaded must not be written to.
+    // It is copied under another name first, because a file that a process has loaded must not be overwritten.
     let half = target.join(format!("{}-{folder}-{features}-half", std::process::id()));
     std::fs::copy(target.join("debug").join(name), &half).unwrap();
     std::fs::rename(half, &own).unwrap();
@@ -56,12 +56,12 @@ fn everything_crosses(checker: &dyn Checker) {
     assert_eq!(report.verdict, Verdict::Valid);
     assert_eq!(report.counts, [("ok".into(), 2), ("sum".into(), 35)]);
 
-    // In small blocks there are many batches, and ops of one history are cut.
+    // Small blocks give many batches, and cut ops.
     let run = checker.start(&Options::new()).unwrap();
     let mut reader = Reader::new(TEXT.as_bytes()).with_block_bytes(64);
     assert_eq!(check(run, &mut reader, &Budget::default()).unwrap(), report);
 
-    // One by one, values without their keys.
+    // Single ops, with values without their keys.
     let text = "{:process 0, :type :invoke, :f :r, :value [7 nil]} {:process 0, :type :ok, :f :r, :value [7 [1 2]]}";
     let run = Keyed::start(checker, &Options::new()).unwrap();
     let report = check(Box::new(run), &mut Reader::new(text.as_bytes()), &Budget::default()).unwrap();
@@ -74,7 +74,7 @@ fn everything_crosses(checker: &dyn Checker) {
     let witness = &report.anomaly("boom").unwrap().witnesses[0];
     assert_eq!((witness.ops[0].index, &witness.ops[0].value), (5, &Datum::Keyword("bang".into())));
 
-    // A client with a name is a number to a plugin that knows no names, and its name in the report.
+    // A plugin without names gets a number for a client with a name; the report contains the name.
     let named = text.replace(":process 2", ":process :w2").replace(":process 1", ":process \"w\\u0031\"");
     let mut expected = report.clone();
     assert_eq!(report.anomalies[0].witnesses[0].ops[0].process, Some(Client::Number(2)));

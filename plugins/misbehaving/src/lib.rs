@@ -1,11 +1,11 @@
-//! Checkers that do what a checker must not, each one thing. What happens at load is chosen by features.
+//! Checkers that each break one rule for checkers. Features select what happens when the library is loaded.
 
 use histcheck_plugin::{
     Artifact, Budget, Checker, HistoryError, Op, OptionError, OptionSpec, Options, Report, Run, Verdict,
 };
 use std::ops::ControlFlow;
 
-/// Where, and what.
+/// The place and the kind of the misbehaviour.
 #[derive(Clone, Copy, PartialEq)]
 enum Deed {
     PanicInStart,
@@ -46,7 +46,7 @@ impl Checker for Misbehaving {
 
 struct Misdeed {
     deed: Deed,
-    /// Only a history with an op `:f :provoke` is misjudged.
+    /// Only a history with an op `:f :provoke` causes the misbehaviour.
     armed: bool,
     eaten: Vec<Vec<u8>>,
 }
@@ -148,7 +148,7 @@ pub extern "C" fn not_what_is_looked_for() -> usize {
     checkers().len()
 }
 
-/// An interface of the right name whose functions take other things.
+/// An interface with the right name whose functions have other arguments.
 #[cfg(feature = "other-layout")]
 mod other {
     use histcheck_plugin::abi_stable::{

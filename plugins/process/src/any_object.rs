@@ -14,7 +14,7 @@ use std::time::Instant;
 
 /// The option that names the object.
 const SPEC: &str = "spec";
-/// The option with the state at the start.
+/// The option with the initial state.
 const INITIAL: &str = "initial";
 
 /// A checker of objects that an option `spec` names, which may also be `exec:COMMAND`.
@@ -24,7 +24,7 @@ pub struct AnyObject {
     options: Vec<OptionSpec>,
     trust: Trust,
     limits: Limits,
-    /// The last model that was started: histories one after another, and the keys of one, need one process.
+    /// The last model that was started. Consecutive histories, and the keys of a history, share one process.
     last: Mutex<Option<Arc<Source>>>,
 }
 
@@ -74,7 +74,7 @@ impl AnyObject {
                 Ok(Box::new(ModelRun::new(checker.start(options)?, &model)))
             }
             Err(Refusal::Initial(message)) => Err(OptionError::new(INITIAL, message)),
-            // Each history says it: a start says only what is wrong with options.
+            // Each history reports this error, because a start can only report errors in options.
             Err(Refusal::Fault(fault)) => Ok(Box::new(NotStarted(fault.into()))),
         }
     }
@@ -94,7 +94,7 @@ impl Checker for AnyObject {
     }
 
     fn about(&self) -> About {
-        // The other objects report under names of their own.
+        // Reports on other objects have their own names.
         let mut about = check_register::about::<ProcessModel>();
         about.members = self.inner.about().members;
         about
@@ -115,7 +115,7 @@ impl Checker for AnyObject {
     }
 }
 
-/// A text that is one value, of JSON or EDN, as JSON.
+/// A text that is a single value in JSON or EDN, as JSON.
 fn value(text: &str) -> Option<String> {
     Datum::parse(text).map(|value| text::of(&value))
 }
@@ -125,7 +125,7 @@ struct NotStarted(HistoryError);
 
 impl Run for NotStarted {
     fn observe(&mut self, _: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        // It is no error of this op.
+        // The error is not one of this op.
         Ok(ControlFlow::Break(()))
     }
 

@@ -1,4 +1,4 @@
-//! A checker in another process, as any other one.
+//! A checker in another process, with the same interface as any other checker.
 
 use crate::command::Program;
 use crate::peer::{Fault, Limits, Wait};
@@ -44,12 +44,12 @@ pub fn load(command: &str, trust: Trust, limits: Limits) -> Result<Box<dyn Check
 struct ProcessChecker {
     pool: Arc<Pool>,
     described: Described,
-    /// Options that it has taken once.
+    /// Options that the process has accepted before.
     accepted: Mutex<Vec<Options>>,
 }
 
 impl ProcessChecker {
-    /// The line that begins a history.
+    /// The line that starts a history.
     fn start_line(&self, options: &Options) -> Vec<u8> {
         let mut given = serde_json::Map::new();
         for (name, value) in options.iter() {
@@ -104,7 +104,7 @@ impl Checker for ProcessChecker {
                     return Err(OptionError::new(refused.option, refused.message));
                 }
                 Ok((peer, other)) => fault = Some(peer.unexpected(&other, "started")),
-                // There is no other way to say so here, and each history says it.
+                // A start cannot report this error, so each history reports it.
                 Err(error) => fault = Some(error),
             }
         }

@@ -1,4 +1,4 @@
-//! A command that starts another process: what is behind `exec:`, as words.
+//! A command that starts another process: the words after `exec:`.
 
 use histcheck_plugin::host::{self, Trust};
 use std::path::Path;
@@ -16,23 +16,23 @@ pub fn is_command(name: &str) -> bool {
 /// A command that may be run.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    /// As the user gave it, which is how errors name it.
+    /// The name that the user gave, as it appears in errors.
     pub(crate) name: Arc<str>,
     words: Vec<String>,
 }
 
 impl Program {
-    /// The command in a text that begins with [`PREFIX`]. Quotes keep a space within a word, as in a shell.
+    /// Parses the command in a text that begins with [`PREFIX`]. Quotes keep spaces within a word, as in a shell.
     ///
     /// # Errors
     ///
-    /// Why it is no command, or must not be run: the rest of a sentence that begins with its name.
+    /// If it is not a command, or must not be run: the rest of a sentence that begins with its name.
     pub(crate) fn new(name: &str, trust: Trust) -> Result<Program, String> {
         let words = shlex::split(name.strip_prefix(PREFIX).unwrap_or(name)).unwrap_or_default();
         let Some(program) = words.first() else {
             return Err("is not a command; expected exec:PROGRAM, or exec:'PROGRAM ARGUMENT...'".to_owned());
         };
-        // A program that is found by name is the system's, or in a directory that the user chose.
+        // A program found by its name is the system's, or in a directory that the user chose.
         let is_named_file = |word: &&String| Path::new(word).is_file() && (word.contains('/') || *word != program);
         for file in words.iter().filter(is_named_file) {
             host::check_trust(Path::new(file), trust).map_err(|error| format!("is not run: {error}"))?;
@@ -40,18 +40,18 @@ impl Program {
         Ok(Program { name: name.into(), words })
     }
 
-    /// The process to be started, with pipes.
+    /// The process to start, with pipes.
     pub(crate) fn command(&self) -> Command {
-        // It has at least one word.
+        // There is at least one word.
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // An interrupt of the terminal is for histcheck, which ends the process when it must.
+        // The terminal's interrupt must only reach histcheck, which ends the process when necessary.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command
     }
 
-    /// Why it was not started: the rest of a sentence.
+    /// The reason why it was not started: the rest of a sentence.
     pub(crate) fn not_started(&self, error: &std::io::Error) -> String {
         let program = &self.words[0];
         match error.kind() {

@@ -1,4 +1,4 @@
-//! A model in another process: the search is histcheck's, and the steps are the other side's.
+//! A model in another process: histcheck searches, and the other process computes the steps.
 
 use crate::peer::{Fault, Wait};
 use crate::steps::{Source, Step};
@@ -16,7 +16,7 @@ use std::time::Instant;
 #[derive(Clone)]
 pub(crate) struct ProcessModel {
     pub(crate) source: Arc<Source>,
-    /// Why its steps are not to be believed any more.
+    /// The first fault. After it, the steps are not valid.
     fault: Arc<OnceLock<Fault>>,
     deadline: Option<Instant>,
 }
@@ -36,7 +36,7 @@ impl ProcessModel {
         self.source.hello.needs.iter().any(|known| known == need)
     }
 
-    /// The operation as the other side gets it.
+    /// The text of an operation for the other process.
     fn text(&self, op: &Op<'_>, f: &str, value: &Datum, invoked: Option<&Datum>) -> String {
         let mut fields = vec![("f", text::string(f)), ("value", text::of(value))];
         fields.push(("type", text::string(if op.kind == OpKind::Ok { "ok" } else { "info" })));
@@ -60,7 +60,7 @@ impl ProcessModel {
         out
     }
 
-    /// An operation as [`ProcessModel::text`] has it.
+    /// Parses the text of an operation from [`ProcessModel::text`].
     fn parsed(&self, number: u32) -> Datum {
         Datum::parse(self.source.tables().op_text(number)).expect("a text that was read when it was made")
     }
@@ -73,7 +73,7 @@ fn number(op: &Op<'_>) -> Option<i64> {
     }
 }
 
-/// Whether a completion's value is its invocation's with results in the place of nils.
+/// Whether a completion's value is that of its invocation with results in place of nils.
 fn completes(invoked: &Datum, done: &Datum) -> bool {
     match (invoked, done) {
         (Datum::Nil, _) => true,
@@ -155,7 +155,7 @@ impl Spec for ProcessModel {
     const INITIAL: &'static str = "an initial value of the model";
 
     fn set_initial(&mut self, _: Value<'_>) -> Result<(), String> {
-        // It was given to the other side when the model began.
+        // The other process received the initial state when the model started.
         Ok(())
     }
 
@@ -192,7 +192,7 @@ impl Spec for ProcessModel {
     }
 
     fn contradicts(_: Option<&ProcessOp>, _: Option<&ProcessOp>) -> bool {
-        // Looked at where the completion is decoded.
+        // This was verified when the completion was decoded.
         false
     }
 
@@ -220,7 +220,7 @@ fn f_of(parsed: &Datum) -> String {
     if let Datum::Str(f) = text::field(parsed, "f") { f } else { String::new() }
 }
 
-/// A run whose steps are another process's: what went wrong there is the answer.
+/// A run whose steps come from another process. A fault of that process is the result.
 pub(crate) struct ModelRun {
     run: Box<dyn Run>,
     model: ProcessModel,
@@ -232,7 +232,7 @@ impl ModelRun {
     }
 }
 
-/// The report, or what is to be said in its place.
+/// The report, or the error or the unknown verdict that replaces it.
 fn settled<R>(report: R, model: &ProcessModel, unknown: impl FnOnce(Report) -> R) -> Result<R, HistoryError> {
     if model.fault.get().is_none()
         && let Err(fault) = model.source.confirm(&Wait::until(model.deadline))
@@ -258,7 +258,7 @@ impl Run for ModelRun {
 
     fn search(&mut self, budget: &Budget, slice: u32) -> Searched {
         let searched = self.run.search(budget, slice);
-        // What was refused for want of an answer was not refused.
+        // If the process failed to answer, an operation that it seemed to reject was not rejected.
         if self.model.fault.get().is_some() { Searched::Done } else { searched }
     }
 

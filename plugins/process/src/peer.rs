@@ -1,7 +1,7 @@
-//! The process at the other end: lines to it and from it, with limits on each wait.
+//! The other process: lines to it and from it, with limits on each wait.
 //!
-//! Two threads of this process write and read, so that every wait is limited: the other side may stop reading as well
-//! as writing. A waiting thread checks the limits between short waits, and the process ends when its [`Peer`] is
+//! Two threads of this process write and read, so that every wait is limited: the other process may stop reading as
+//! well as writing. A waiting thread checks the limits between short waits, and the process ends when its [`Peer`] is
 //! dropped.
 
 use crate::command::Program;
@@ -15,15 +15,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Bytes of a line from the other side, at most.
+/// The maximum length of a line from the other process in bytes.
 const LINE_BYTES_MAX: u64 = 64 << 20;
-/// Bytes that are written at once where the pipe is known to be empty: as many fit in any pipe.
+/// The number of bytes that are written at once if the pipe is known to be empty: any pipe can hold this many.
 const AT_ONCE_MAX: usize = 4096;
 /// The time between two checks of the limits.
 const LOOK: Duration = Duration::from_millis(20);
-/// What is kept of what it says on standard error.
+/// The number of bytes that are kept of its standard error.
 const LAST_BYTES: usize = 1000;
-/// Bytes of a line that an error shows.
+/// The number of bytes of a line that an error shows.
 const SHOWN_BYTES: usize = 200;
 
 /// What a process may take.
@@ -38,25 +38,25 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// A minute of silence, and nothing else.
+    /// The default: at most a minute without an answer, and no other limit.
     fn default() -> Limits {
         Limits { silence: Duration::from_mins(1), timeout: None, bytes_max: None }
     }
 }
 
 impl Limits {
-    /// When what begins now must be over.
+    /// The deadline of an operation that starts now.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.timeout.and_then(|timeout| Instant::now().checked_add(timeout))
     }
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A limit of the user was reached, and what the process was doing.
     Spent(Spent, String),
-    /// It is the other side's: a sentence that names it.
+    /// A fault of the other process: a sentence that names it.
     Peer(String),
 }
 
@@ -71,16 +71,16 @@ impl From<Fault> for HistoryError {
     }
 }
 
-/// How long to wait.
+/// The limits of a wait.
 #[derive(Clone, Copy)]
 pub(crate) struct Wait<'b> {
-    /// When it all must be over.
+    /// The total deadline.
     pub(crate) deadline: Option<Instant>,
     pub(crate) budget: Option<&'b Budget>,
 }
 
 impl Wait<'_> {
-    /// Only for the limits of a process.
+    /// Creates a wait with only the limits of a process.
     pub(crate) fn until(deadline: Option<Instant>) -> Wait<'static> {
         Wait { deadline, budget: None }
     }
@@ -92,10 +92,10 @@ impl Wait<'_> {
     }
 }
 
-/// A line, or why there is none.
+/// A line, or the reason why there is none.
 type Line = Result<Vec<u8>, String>;
 
-/// A process that runs.
+/// A running process.
 pub(crate) struct Peer {
     program: Program,
     limits: Limits,
@@ -104,12 +104,12 @@ pub(crate) struct Peer {
     to: SyncSender<Vec<u8>>,
     written: Receiver<std::io::Result<()>>,
     lines: Receiver<Line>,
-    /// The last one, if it came too early.
+    /// The last line, if it came before a question.
     heard: Option<Line>,
     last_words: Arc<Mutex<Vec<u8>>>,
-    /// Passes on standard error, until that ends.
+    /// The thread that forwards standard error until it ends.
     passing_on: JoinHandle<()>,
-    /// Whether it has read all that was sent: it answered, or nothing was sent.
+    /// Whether it has read everything that was sent: it answered, or nothing was sent.
     has_read_all: bool,
 }
 
@@ -118,7 +118,7 @@ impl Peer {
     ///
     /// # Errors
     ///
-    /// If the system does not.
+    /// If the system cannot start it.
     pub(crate) fn start(program: &Program, limits: Limits) -> Result<Peer, Fault> {
         let mut command: Command = program.command();
         let failed = |what: String| Fault::Peer(format!("{} {what}", program.name));
@@ -151,12 +151,12 @@ impl Peer {
         })
     }
 
-    /// What errors call it.
+    /// The name in errors.
     pub(crate) fn name(&self) -> &str {
         &self.program.name
     }
 
-    /// Sends a line to which there is no answer.
+    /// Sends a line that has no answer.
     pub(crate) fn send(&mut self, mut line: Vec<u8>, wait: &Wait<'_>) -> Result<(), Fault> {
         line.push(b'\n');
         self.has_read_all = false;
@@ -174,7 +174,7 @@ impl Peer {
         if self.has_read_all && line.len() < AT_ONCE_MAX {
             line.push(b'\n');
             let mut stdin = self.stdin.lock().unwrap_or_else(PoisonError::into_inner);
-            // If it has ended, what it said before that says more.
+            // If the process has ended, its earlier output explains more than this error.
             let _ = stdin.write_all(&line).and_then(|()| stdin.flush());
         } else {
             self.send(line, wait)?;
@@ -182,21 +182,21 @@ impl Peer {
         self.answer(expected, wait)
     }
 
-    /// Refuses what it says unasked, as far as has been heard: a line too many would be taken for the next answer.
+    /// Rejects unsolicited lines received so far: an additional line would be taken for the next answer.
     pub(crate) fn hear_nothing(&mut self) -> Result<(), Fault> {
         while self.heard.is_none() {
             let Ok(line) = self.lines.try_recv() else { break };
             match line.as_deref().map(serde_json::from_slice) {
                 Ok(Ok(Said::Working(_))) => {}
                 Ok(_) => return Err(self.fault("sent a line that was not asked for")),
-                // That it has ended is said to whoever asks it.
+                // The end of the process is reported at the next question.
                 Err(_) => self.heard = Some(line),
             }
         }
         Ok(())
     }
 
-    /// The next line that is not one of work in progress.
+    /// Returns the next line that is not a message about work in progress.
     pub(crate) fn answer(&mut self, expected: &str, wait: &Wait<'_>) -> Result<Said, Fault> {
         loop {
             let what = format!("sent no {expected:?}");
@@ -207,7 +207,7 @@ impl Peer {
                 Err(reason) => return Err(self.fault(&format!("{reason}; expected {expected:?}"))),
             };
             match serde_json::from_slice::<Said>(&line) {
-                // Whoever works for ever is to be ended like one who is silent.
+                // A process that works without an end must reach a limit, like one that sends nothing.
                 Ok(Said::Working(_)) => self.check_limits(&what, wait)?,
                 Ok(said) => {
                     self.has_read_all = true;
@@ -221,12 +221,12 @@ impl Peer {
         }
     }
 
-    /// An answer of another kind than the expected one.
+    /// The fault for an answer of another kind than the expected one.
     pub(crate) fn unexpected(&self, said: &Said, expected: &str) -> Fault {
         self.fault(&format!("sent {:?}, expected {expected:?}", said.name()))
     }
 
-    /// A fault of the other side: the rest of a sentence.
+    /// A fault of the other process: the rest of a sentence.
     pub(crate) fn fault(&self, what: &str) -> Fault {
         Fault::Peer(format!("{} {what}", self.name()))
     }
@@ -251,7 +251,7 @@ impl Peer {
         }
     }
 
-    /// Whether a limit of the user was reached while it did `what`.
+    /// Whether a limit of the user was reached while the process did `what`.
     fn check_limits(&self, what: &str, wait: &Wait<'_>) -> Result<(), Fault> {
         if let Some(spent) = wait.spent() {
             return Err(Fault::Spent(spent, format!("{} {what}", self.name())));
@@ -265,9 +265,9 @@ impl Peer {
         Ok(())
     }
 
-    /// It has ended, or closed its output.
+    /// The fault if the process has ended, or closed its output.
     fn ended(&mut self) -> Fault {
-        /// What a process gets to end after its output has.
+        /// How long a process may take to end after its output has ended.
         const TO_END: u32 = 50;
         let mut status = None;
         for _ in 0..TO_END {
@@ -292,14 +292,14 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // It may have ended by itself, and its threads end with its pipes.
+        // The process may have ended by itself. Its threads end with its pipes.
         end_group(&self.child);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Ends all that a process has started.
+/// Ends a process with all its children.
 #[cfg(unix)]
 fn end_group(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process_group};
@@ -323,7 +323,7 @@ fn read_lines(mut from: BufReader<impl Read>, lines: &SyncSender<Line>) {
         let mut line = Vec::new();
         let read = (&mut from).take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut line);
         let next = match read {
-            // Nobody says why a process ends but the process.
+            // Only the process itself could explain why it ended.
             Ok(0) | Err(_) => Err(String::new()),
             Ok(_) if line.last() == Some(&b'\n') => Ok(line),
             Ok(bytes) if bytes.to_u64() > LINE_BYTES_MAX => {
@@ -338,11 +338,11 @@ fn read_lines(mut from: BufReader<impl Read>, lines: &SyncSender<Line>) {
     }
 }
 
-/// Passes on what a process says on standard error, and keeps the end of it.
+/// Forwards the standard error of a process, and keeps its last bytes.
 fn pass_on(mut from: impl Read, words: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
-        // Where nobody listens there is nothing to do.
+        // If standard error is closed, the text is lost.
         let _ = std::io::stderr().write_all(&buffer[..count]);
         let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
         words.extend_from_slice(&buffer[..count]);
@@ -351,14 +351,14 @@ fn pass_on(mut from: impl Read, words: &Mutex<Vec<u8>>) {
     }
 }
 
-/// The beginning of a line, for people.
+/// The beginning of a line, safe to show.
 fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(SHOWN_BYTES)]);
     let more = if line.len() > SHOWN_BYTES { "..." } else { "" };
     format!("{}{more}", visible::line(text.trim_end()))
 }
 
-/// Bytes of memory that a process has, where the system reports it.
+/// The memory of a process in bytes, if the system reports it.
 fn memory(process: u32) -> Option<u64> {
     const KB: u64 = 1024;
     if cfg!(target_os = "linux") {

@@ -1,4 +1,4 @@
-//! Processes of a checker: started, greeted, and used again.
+//! Processes of a checker: started, identified, and reused.
 
 use crate::command::Program;
 use crate::peer::{Fault, Limits, Peer, Wait};
@@ -6,7 +6,7 @@ use crate::protocol::{CHECKERS_HAVE, Hello, Kind, MODELS_HAVE, Said, VERSION};
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};
 
-/// Starts a process and hears what it is.
+/// Starts a process and reads its description.
 pub(crate) fn greet(program: &Program, limits: Limits, kind: Kind, wait: &Wait<'_>) -> Result<(Peer, Hello), Fault> {
     let mut peer = Peer::start(program, limits)?;
     let has = match kind {
@@ -35,7 +35,7 @@ pub(crate) fn greet(program: &Program, limits: Limits, kind: Kind, wait: &Wait<'
     Ok((peer, hello))
 }
 
-/// The processes of a checker: each checks one history at a time, and then the next one.
+/// The processes of a checker: each checks one history at a time, and is then reused.
 pub(crate) struct Pool {
     pub(crate) program: Program,
     pub(crate) limits: Limits,
@@ -43,10 +43,10 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A process that has nothing to do.
+    /// Returns an idle process, or starts one.
     pub(crate) fn take(&self, wait: &Wait<'_>) -> Result<Peer, Fault> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        // What one has to say that nobody asked is no matter of the next history.
+        // An unsolicited line of an idle process must not affect the next history.
         while let Some(mut peer) = idle.pop() {
             if peer.hear_nothing().is_ok() {
                 return Ok(peer);
@@ -56,13 +56,13 @@ impl Pool {
         greet(&self.program, self.limits, Kind::Checker, wait).map(|(peer, _)| peer)
     }
 
-    /// Takes it back.
+    /// Returns a process to the pool.
     pub(crate) fn put(&self, peer: Peer) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(peer);
     }
 }
 
-/// The line that begins a history, with what the user set, as JSON.
+/// The line that starts a history, with the user's settings as JSON.
 pub(crate) fn start_line(name: &str, given: &str, limits: Limits) -> Vec<u8> {
     let time = limits.timeout.map(|timeout| timeout.as_secs_f64());
     let limits = json!({"time_seconds": time, "memory_bytes": limits.bytes_max});

@@ -1,4 +1,4 @@
-//! The messages of the other side, line by line; the README has the protocol, which is frozen.
+//! The messages of the other process, line by line; the README describes the protocol, which is frozen.
 
 use history_core::{Client, Datum, OpKind};
 use serde::Deserialize;
@@ -8,28 +8,28 @@ use std::collections::BTreeMap;
 /// The version of the protocol.
 pub(crate) const VERSION: u32 = 1;
 
-/// What a checker may need of this side.
+/// The features that a checker may require of histcheck.
 pub(crate) const CHECKERS_HAVE: &[&str] = &[];
-/// What a model may need of this side: parts of operations that not all models look at.
+/// The features that a model may require of histcheck: parts of operations that not all models use.
 pub(crate) const MODELS_HAVE: &[&str] = &["process", "invoked", "fields"];
 
-/// A line of the other side.
+/// A line of the other process.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Said {
-    /// What it is.
+    /// Its description.
     Hello(Box<Hello>),
-    /// It begins a history; a model returns its state.
+    /// A history has started; a model returns its initial state.
     Started(Started),
-    /// It does not take an option.
+    /// An option was rejected.
     Refused(Refused),
-    /// The states that each operation leads to.
+    /// The states after each operation.
     States(Vec<Box<RawValue>>),
     /// The verdict on a history.
     Report(Box<ReportForm>),
     /// The history cannot be checked.
     Error(ErrorForm),
-    /// It needs more time.
+    /// The process needs more time.
     Working(serde::de::IgnoredAny),
 }
 
@@ -40,14 +40,14 @@ pub(crate) struct Hello {
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) needs: Vec<String>,
-    /// Of a checker.
+    /// For a checker.
     #[serde(default)]
     pub(crate) summary: String,
     #[serde(default)]
     pub(crate) options: Vec<histcheck_plugin::wire::OptionForm>,
     #[serde(default)]
     pub(crate) anomalies: Vec<AnomalyMeaning>,
-    /// Of a model: the functions that it has, those that change nothing, and those whose results say something.
+    /// For a model: its functions, those that change nothing, and those whose results could be wrong.
     #[serde(default)]
     pub(crate) ops: Vec<String>,
     #[serde(default)]
@@ -72,7 +72,7 @@ pub(crate) struct AnomalyMeaning {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Started {
-    /// A model's state at the start; absent for null.
+    /// The initial state of a model; absent for null.
     #[serde(default)]
     pub(crate) state: Option<Box<RawValue>>,
 }
@@ -83,7 +83,7 @@ pub(crate) struct Refused {
     pub(crate) message: String,
 }
 
-/// Where an operation leads to.
+/// The result of an operation.
 #[derive(Debug)]
 pub(crate) enum Stepped {
     States(Vec<Box<RawValue>>),
@@ -91,13 +91,13 @@ pub(crate) enum Stepped {
 }
 
 impl Stepped {
-    /// Reads one of [`Said::States`].
+    /// Parses an element of [`Said::States`].
     pub(crate) fn read(said: &RawValue) -> Result<Stepped, serde_json::Error> {
         #[derive(Deserialize)]
         struct Error {
             error: String,
         }
-        // White space around it is not part of it.
+        // White space around a raw value is not a part of it.
         if said.get().starts_with('{') {
             serde_json::from_str(said.get()).map(|Error { error }| Stepped::Error(error))
         } else {
@@ -118,12 +118,12 @@ pub(crate) struct ErrorForm {
 #[derive(Debug, Deserialize)]
 pub(crate) struct ReportForm {
     pub(crate) verdict: VerdictForm,
-    /// Results that could have been wrong, which `true` rests on.
+    /// The number of results that could have been wrong, which a verdict `true` requires.
     #[serde(default)]
     pub(crate) observed: Option<u64>,
     #[serde(default)]
     pub(crate) notes: Vec<String>,
-    /// What would give an answer, if the verdict is unknown.
+    /// The next steps, if the verdict is unknown.
     #[serde(default)]
     pub(crate) next: Vec<NextForm>,
     #[serde(default)]
@@ -132,7 +132,7 @@ pub(crate) struct ReportForm {
     pub(crate) counts: BTreeMap<String, u64>,
 }
 
-/// A sentence, and perhaps the option that it is about.
+/// A sentence, and perhaps the option that it concerns.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum NextForm {
@@ -168,7 +168,7 @@ pub(crate) struct WitnessForm {
     pub(crate) explanation: String,
 }
 
-/// An op, as it was sent.
+/// An op, in the form in which it was sent.
 #[derive(Debug, Deserialize)]
 pub(crate) struct OpForm {
     pub(crate) index: u64,
@@ -187,7 +187,7 @@ fn nil() -> Datum {
 }
 
 impl Said {
-    /// The name of the line.
+    /// The name of the line's kind.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Said::Hello(_) => "hello",

@@ -1,13 +1,13 @@
-//! A report of the other side, if it is one.
+//! Validates the report of another process.
 
 use crate::protocol::{AnomalyForm, NextForm, ReportForm, VerdictForm, WitnessForm};
 use history_core::{Anomaly, NextStep, Report, Verdict, Witness, WitnessOp, explain};
 
-/// The report of a checker.
+/// Converts the report of a checker.
 ///
 /// # Errors
 ///
-/// What makes no sense about it.
+/// If the report is invalid.
 pub(crate) fn report(checker: &str, form: ReportForm) -> Result<Report, String> {
     let ReportForm { verdict, observed, notes, next, anomalies, counts } = form;
     let mut verdict = match verdict {

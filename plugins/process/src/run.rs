@@ -1,7 +1,7 @@
 //! The check of a history by a checker in another process.
 //!
 //! Ops are collected and sent many at a time. A process is taken only once there is much to send, or the history has
-//! ended: of a history of many keys each has a run, and few of them need a process at the same time.
+//! ended: a history of many keys has a run for each, and few of them need a process at the same time.
 
 use crate::peer::{Fault, Peer, Wait};
 use crate::pool::Pool;
@@ -12,21 +12,21 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Bytes of ops that are sent at once.
+/// The number of bytes of ops in a message.
 const BATCH_BYTES: usize = 1 << 18;
 
 /// A run in another process.
 pub(crate) struct ProcessRun {
     pool: Arc<Pool>,
     checker: String,
-    /// The line that begins a history.
+    /// The line that starts a history.
     start: Vec<u8>,
     deadline: Option<Instant>,
-    /// Why there will be no verdict.
+    /// The reason why there will be no verdict.
     fault: Option<Fault>,
-    /// Ops that were not sent, one a line.
+    /// Ops that were not sent yet, one per line.
     ops: Vec<u8>,
-    /// The process, once there is one, which has begun the history.
+    /// The process, once there is one that has started the history.
     peer: Option<Peer>,
 }
 
@@ -41,7 +41,7 @@ impl ProcessRun {
         ProcessRun { pool, checker, start, deadline, fault, ops: Vec::new(), peer: None }
     }
 
-    /// The process, which has begun the history, and has all ops.
+    /// Returns the process after it has started the history and received all ops.
     fn send(&mut self, wait: &Wait<'_>) -> Result<&mut Peer, Fault> {
         if self.peer.is_none() {
             let mut peer = self.pool.take(wait)?;
@@ -85,7 +85,7 @@ impl Run for ProcessRun {
         if self.fault.is_some() {
             return Ok(ControlFlow::Break(()));
         }
-        // Strings have escapes for the ends of lines, so each op is one line.
+        // Newlines in strings are escaped, so each op is one line.
         let written = Writer::new(&mut self.ops, Format::Json).write(op);
         written.map_err(|error| HistoryError::new(ErrorKind::Io, error.to_string()))?;
         if self.ops.len() >= BATCH_BYTES

@@ -1,7 +1,7 @@
 //! Steps of a model in another process: many are requested at a time, and each only once.
 //!
-//! The search needs one step after another. With each step, those from the same state are requested for operations that
-//! were invoked at about the same time, because the search needs these next.
+//! The search needs one step after another. With each step, the steps from the same state are requested for operations
+//! that were invoked at about the same time, because the search needs these next.
 
 use crate::command::Program;
 use crate::peer::{Fault, Limits, Peer, Wait};
@@ -16,24 +16,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Operations before and after the one that is asked for, which are asked for with it.
+/// The numbers of operations before and after the needed one that are requested with it.
 const AROUND: (usize, usize) = (4, 28);
-/// Steps that are remembered; they are forgotten all at once.
+/// The maximum number of steps that are kept; then all are dropped at once.
 const STEPS_MAX: usize = 4_000_000;
-/// Bytes of all states and operations.
+/// The maximum number of bytes of all states and operations.
 const BYTES_MAX: usize = 1 << 30;
 
-/// Where an operation leads to, by the numbers of states.
+/// The result of an operation, with states as numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Nowhere,
     To(u32),
     ToAny(Arc<[u32]>),
-    /// The model does not understand the operation.
+    /// The model does not support the operation.
     Refused(Arc<str>),
 }
 
-/// Texts with a number each.
+/// Texts, each with a number.
 #[derive(Debug, Default)]
 struct Texts {
     numbers: HashMap<Arc<str>, u32>,
@@ -58,15 +58,15 @@ impl Texts {
     }
 }
 
-/// What is known of a model: its operations and states as numbers, and its steps.
+/// The data on a model: its operations and states as numbers, and its steps.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
     ops: Texts,
-    /// By operation: whether it only reads.
+    /// For each operation: whether it only reads.
     reads: Vec<bool>,
-    /// By operation: its position among those that completed, or among the others.
+    /// For each operation: its position among those that completed, or among the others.
     positions: Vec<u32>,
-    /// Operations in the order in which they came: those that completed, and the others.
+    /// Operations in order of first occurrence: those that completed, and the others.
     came: [Vec<u32>; 2],
     states: Texts,
     steps: HashMap<(u32, u32), Step>,
@@ -97,7 +97,7 @@ impl Tables {
         self.states.text(state)
     }
 
-    /// Operations to ask for, the given one first.
+    /// The operations to request, the given one first.
     fn with_op(&self, state: u32, op: u32) -> Vec<u32> {
         let is_completed = self.came[1].get(self.positions[op.to_usize()].to_usize()) == Some(&op);
         let came = &self.came[usize::from(is_completed)];
@@ -153,9 +153,9 @@ impl Tables {
 pub(crate) struct Source {
     pub(crate) program: Program,
     pub(crate) limits: Limits,
-    /// What it said of itself.
+    /// The description of the process.
     pub(crate) hello: Hello,
-    /// What the user set as the state at the start, as JSON.
+    /// The initial state that the user set, as JSON.
     initial: String,
     peer: Mutex<Option<Peer>>,
     /// Whether some answer was not confirmed yet.
@@ -164,7 +164,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Starts the process, and the model with this state, as JSON: null for its own.
+    /// Starts the process, and the model with this initial state as JSON: null for the model's own.
     pub(crate) fn start(
         program: Program,
         limits: Limits,
@@ -184,7 +184,7 @@ impl Source {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets all but the state at the start, which is number 0.
+    /// Drops everything except the initial state, which is number 0.
     pub(crate) fn forget(&self) {
         let mut tables = self.tables();
         let initial = tables.state_text(0).to_owned();
@@ -192,18 +192,18 @@ impl Source {
         tables.states.number(&initial);
     }
 
-    /// Whether it is the model of this command, with this state.
+    /// Whether it is the model of this command, with this initial state.
     pub(crate) fn is(&self, command: &str, initial: &str) -> bool {
         &*self.program.name == command && self.initial == initial
     }
 
-    /// Where an operation leads to.
+    /// Returns the result of an operation in a state.
     pub(crate) fn step(&self, state: u32, op: u32, wait: &Wait<'_>) -> Result<Step, Fault> {
         if let Some(step) = self.tables().steps.get(&(state, op)) {
             return Ok(step.clone());
         }
         let mut guard = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have asked meanwhile.
+        // Another thread may have requested it in the meantime.
         if let Some(step) = self.tables().steps.get(&(state, op)) {
             return Ok(step.clone());
         }
@@ -226,8 +226,8 @@ impl Source {
         Ok(tables.steps[&(state, op)].clone())
     }
 
-    /// Has the model begin again, as before each history, and so makes sure of what it answered: had it sent a line too
-    /// many, each later answer would have been that to the question before.
+    /// Restarts the model, as before each history, and thereby verifies its answers: after an additional line, each
+    /// later answer would be that to the previous question.
     pub(crate) fn confirm(&self, wait: &Wait<'_>) -> Result<(), Fault> {
         let mut guard = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.unconfirmed.swap(false, Ordering::Relaxed) {
@@ -251,10 +251,10 @@ impl Source {
     }
 }
 
-/// Why a model does not begin.
+/// The reason why a model does not start.
 pub(crate) enum Refusal {
     Fault(Fault),
-    /// It does not take the state at the start.
+    /// The initial state was rejected.
     Initial(String),
 }
 
@@ -273,12 +273,12 @@ impl Refusal {
     }
 }
 
-/// The text of a state, the same for equal ones.
+/// The text of a state, which is the same for equal states.
 fn canonical(state: &RawValue) -> Result<String, String> {
     text::canonical(state.get()).ok_or_else(|| "sent a state that nests too deep".to_owned())
 }
 
-/// Has a model begin; its state at the start.
+/// Starts a model. Returns its initial state.
 fn begin(mut peer: Peer, initial: &str, limits: Limits, wait: &Wait<'_>) -> Result<(Peer, String), Refusal> {
     match peer.ask(start_line("initial", initial, limits), "started", wait)? {
         Said::Started(Started { state: None }) => Ok((peer, "null".to_owned())),

@@ -1,41 +1,41 @@
-//! Values as models get them and give them: JSON, one text for equal values.
+//! Values in messages to and from models: JSON, with the same text for equal values.
 //!
-//! Numbers keep all of their digits. Keys are sorted, and so are the elements of sets, which become arrays.
+//! Numbers keep all of their digits. Keys are sorted, as are the elements of sets, which become arrays.
 
 use history_core::Datum;
 use std::fmt::Write as _;
 
-/// The text of what histcheck recorded.
+/// The text of a recorded value.
 pub(crate) fn of(value: &Datum) -> String {
     let mut out = String::new();
     write(value, &mut out);
     out
 }
 
-/// The text of what a model said, in JSON; `None` if it nests too deep to be read.
+/// The canonical text of a model's JSON; `None` if it is nested too deep.
 pub(crate) fn canonical(json: &str) -> Option<String> {
     Datum::parse(json).map(|value| of(&value))
 }
 
-/// A text as a string.
+/// A text as a JSON string.
 pub(crate) fn string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The values of an object, by their keys.
+/// The value of a field of an object.
 pub(crate) fn field(object: &Datum, name: &str) -> Datum {
     let Datum::Map(entries) = object else { return Datum::Nil };
     let found = entries.iter().find(|(key, _)| matches!(key, Datum::Str(key) if key == name));
     found.map_or(Datum::Nil, |(_, value)| value.clone())
 }
 
-// The reader limits how deep values nest, and so how deep this goes.
+// Readers limit how deep values nest, which limits this recursion.
 fn write(value: &Datum, out: &mut String) {
     match value {
         Datum::Nil => out.push_str("null"),
         Datum::Bool(_) | Datum::Int(_) => out.push_str(&value.to_string()),
         Datum::Big(digits) if digits.bytes().all(|b| b.is_ascii_digit() || b == b'-') => out.push_str(digits),
-        // With as many digits as it takes to read the same number again.
+        // With as many digits as are necessary to parse the same number.
         Datum::Float(x) if x.is_finite() => {
             let _ = write!(out, "{x:?}");
         }
@@ -62,7 +62,7 @@ fn array(items: impl Iterator<Item = String>, out: &mut String) {
     out.push(']');
 }
 
-/// An object with these values, which are texts.
+/// Writes an object with these values, which are JSON texts.
 pub(crate) fn object(entries: impl Iterator<Item = (String, String)>, out: &mut String) {
     let mut entries: Vec<(String, String)> = entries.collect();
     entries.sort();

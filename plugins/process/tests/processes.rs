@@ -1,4 +1,4 @@
-//! Checkers and models in processes that behave, and in processes that do not.
+//! Checkers and models in processes that follow the protocol, and in processes that do not.
 
 #![cfg(unix)]
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 const REGISTER: &str = concat!("exec:python3 '", env!("CARGO_MANIFEST_DIR"), "/examples/cas_register.py'");
 const READS: &str = concat!("exec:python3 '", env!("CARGO_MANIFEST_DIR"), "/examples/monotonic_reads.py'");
 
-/// A limit that ends a test of something that would never end.
+/// A limit that ends a test of a process that would never end.
 fn quick() -> Limits {
     Limits { silence: Duration::from_secs(2), ..Limits::default() }
 }
@@ -33,7 +33,7 @@ fn model(command: &str, history: &str) -> Result<Report, HistoryError> {
     run(&object(Limits::default()), &Options::new().with("spec", command), &ops(history))
 }
 
-/// A process that says so much, line by line as lines come, and then does something.
+/// A process that sends these lines, one for each line that it reads, and then runs a command.
 fn saying(lines: &[&str], then: &str) -> String {
     let echo = |line: &&str| format!("read l; echo '{}'; ", line.replace('\'', ""));
     let said = lines.iter().map(echo).collect::<Vec<_>>().concat();
@@ -49,7 +49,7 @@ fn a_model_in_python_decides_as_the_built_in_one() {
     for (history, verdict) in [
         (format!("{WRITE} {READ_1}"), Verdict::Valid),
         (format!("{WRITE} {READ_2}"), Verdict::Invalid),
-        // A write whose outcome is unknown may have happened, and may not have.
+        // A write whose outcome is unknown may have happened, or not.
         (
             format!(
                 "{{:process 1, :type :invoke, :f :write, :value 2}} {{:process 1, :type :info, :f :write}} {WRITE} {READ_2}"
@@ -69,7 +69,7 @@ fn a_model_in_python_decides_as_the_built_in_one() {
             Verdict::Invalid,
         ),
         (WRITE.to_owned(), Verdict::Unknown),
-        // A function that the model does not have.
+        // The model does not have this function.
         (format!("{WRITE} {{:process 1, :type :invoke, :f :push, :value 1}} {READ_1}"), Verdict::Unknown),
     ] {
         let report = model(REGISTER, &history).unwrap();
@@ -146,7 +146,7 @@ fn much_is_sent_in_parts() {
 const HELLO: &str = r#"{"hello": {"protocol": 1, "kind": "checker", "name": "c"}}"#;
 const STARTED: &str = r#"{"started": {}}"#;
 
-/// What is said of a checker that says these lines.
+/// The error for a checker that sends these lines.
 fn refused(lines: &[&str], then: &str) -> String {
     let command = saying(lines, then);
     let checker = load(&command, Trust::All, quick());
@@ -213,7 +213,7 @@ fn a_process_that_does_not_read_is_ended() {
 
 #[test]
 fn a_process_that_is_working_is_not_silent() {
-    // Says so four times within its time, and answers later than that.
+    // The process reports progress four times within the limit, and answers after it.
     let working = "for i in 1 2 3 4; do sleep .6; echo '{\"working\": 1}'; done; ";
     let report = "echo '{\"report\": {\"verdict\": \"unknown\", \"notes\": [\"hard\"]}}'; read l";
     let command = saying(&[HELLO, STARTED, STARTED], &format!("read l; read l; {working}{report}"));
@@ -234,7 +234,7 @@ fn limits_of_the_user_make_the_verdict_unknown() {
     if cfg!(target_os = "linux") {
         let limits = Limits { bytes_max: Some(1), ..Limits::default() };
         let command = saying(&[HELLO, STARTED, STARTED], "sleep 1000");
-        // Even to say hello takes more.
+        // Even the description takes more than the limit.
         let checker = load(&command, Trust::All, limits);
         let said = match checker {
             Ok(checker) => run(&*checker, &Options::new(), &ops(READ_1)).unwrap().notes.join(" "),
@@ -276,7 +276,7 @@ fn a_model_that_fails_gives_no_verdict() {
     assert_eq!(error, "exec:./no-such-program cannot be started: ./no-such-program or its interpreter was not found");
 }
 
-/// A line too many would be taken for the answer to the next question, and each later one, too.
+/// An additional line would be taken for the answer to the next question, and so would each later one.
 #[test]
 fn a_model_that_answers_once_too_often_gives_no_verdict() {
     let script = tempfile::NamedTempFile::new().unwrap();
@@ -305,11 +305,11 @@ for line in sys.stdin:
         let command = format!("exec:python3 {}", script.path().display());
         match model(&command, &history) {
             Ok(report) => verdicts.push(report.verdict),
-            // What the next answer looks like then depends on what was asked.
+            // The error then depends on the question to which the answer was assigned.
             Err(error) => assert!(error.message.starts_with(&command), "{when}: {}", error.message),
         }
     }
-    // In one case it is never asked so often.
+    // In one case, fewer questions are sent.
     assert!(verdicts.iter().all(|verdict| *verdict == Verdict::Valid) && verdicts.len() < 8, "{verdicts:?}");
 }
 

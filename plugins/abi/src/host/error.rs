@@ -1,4 +1,4 @@
-//! Why a plugin is not loaded: a sentence with a remedy, and details on request.
+//! The reason why a plugin is not loaded: a sentence with a remedy, and details on request.
 
 use std::fmt;
 use std::io;

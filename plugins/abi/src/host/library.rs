@@ -6,26 +6,27 @@ use abi_stable::library::{AbiHeaderRef, LibHeader, LibraryError, ROOT_MODULE_LOA
 use libloading::Library;
 use std::path::Path;
 
-/// Why a library is not opened.
+/// The reason why a library is not opened.
 pub(super) enum NotOpened {
-    /// The system does not load it, or it has no header.
+    /// The system cannot load it, or it has no header.
     Refused(LoadError),
-    /// The header is of another interface, or its plugin failed.
+    /// The header is of another interface, or the plugin failed.
     Header(LibraryError),
 }
 
-/// The header of the plugin in a library, at an absolute path. The library remains loaded permanently: threads that it
-/// started, and text that it lent, may outlive every checker of it.
+/// The header of the plugin in a library at an absolute path. The library is never unloaded: threads that it started,
+/// and text that it lent, may outlive all its checkers.
 pub(super) fn open(path: &Path, absolute: &Path) -> Result<&'static LibHeader, NotOpened> {
     let refused = |kind, message: &str, error: libloading::Error| {
         NotOpened::Refused(LoadError::new(path, kind, message).with_details(error.to_string()))
     };
-    // SAFETY: initializers of the library run here. Whoever names a plugin lets it run with all rights of this process.
+    // SAFETY: initializers of the library run here. By naming a plugin, the user lets it run with all rights of this
+    // process.
     let library = unsafe { Library::new(absolute) }.map_err(|error| {
         refused(LoadErrorKind::NotLoadable, "cannot be loaded by this system; --debug prints what is missing", error)
     })?;
-    // SAFETY: under this name, which `export_checkers!` gives it, stands a static `LibHeader`. It begins with an
-    // `AbiHeader`, which `upgrade` looks at before anything else.
+    // SAFETY: this name, which `export_checkers!` defines, refers to a static `LibHeader`. It begins with an
+    // `AbiHeader`, which `upgrade` verifies before anything else.
     let header = unsafe { library.get::<AbiHeaderRef>(ROOT_MODULE_LOADER_NAME_WITH_NUL.as_bytes()) };
     let header = header.map(|header| *header).map_err(|error| {
         let message =

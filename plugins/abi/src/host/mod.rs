@@ -39,7 +39,7 @@ pub enum Trust {
     All,
 }
 
-/// Checkers of one library, at most.
+/// The maximum number of checkers in one library.
 const LIST_MAX: usize = 1000;
 
 /// Loads a plugin.
@@ -50,7 +50,7 @@ const LIST_MAX: usize = 1000;
 pub fn load(path: &Path, trust: Trust) -> Result<Library, LoadError> {
     object::look(path)?;
     trust::check_library(path, trust)?;
-    // Without a slash the system would look for it in its own folders.
+    // Without a slash in the path, the system would search for it in its own folders.
     let absolute = fs::canonicalize(path).map_err(|error| LoadError::unreadable(path, &error))?;
     let header = library::open(path, &absolute).map_err(|error| match error {
         NotOpened::Refused(error) => error,
@@ -112,7 +112,7 @@ pub fn data_directory() -> Option<PathBuf> {
     data.map(|data| data.join("histcheck").join("plugins"))
 }
 
-/// Why `abi_stable` does not load it, as a sentence.
+/// The reason why `abi_stable` does not load it, as a sentence.
 fn refused(path: &Path, error: &LibraryError) -> LoadError {
     let (kind, message) = match error {
         LibraryError::IncompatibleVersionNumber { actual_version, .. } => (
@@ -138,7 +138,7 @@ fn refused(path: &Path, error: &LibraryError) -> LoadError {
                 VERSION.0
             ),
         ),
-        // Opening, and finding the header, is done here.
+        // These errors cannot occur, because this crate opens the library and finds the header itself.
         LibraryError::OpenError { .. } | LibraryError::GetSymbolError { .. } | LibraryError::RootModule { .. } => {
             (LoadErrorKind::Panicked, "failed while loading, which is a bug of the plugin".to_owned())
         }
@@ -152,7 +152,7 @@ fn describe(path: &Path, interface: InterfaceRef) -> Result<Description, LoadErr
         let message = "sent an invalid description, which is a bug of the plugin".to_owned();
         LoadError::new(path, LoadErrorKind::Garbage, message).with_details(what)
     };
-    // What it needs is looked at before anything that an older histcheck may not understand.
+    // The required features are verified before any data that an older histcheck may not understand.
     let needs = serde_json::from_str::<Answer<serde_json::Value>>(&said);
     if let Ok(Answer::Answer(value)) = &needs {
         let missing: Vec<&str> =

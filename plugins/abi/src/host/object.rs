@@ -1,4 +1,4 @@
-//! What a file is, by its first bytes: the system's own messages about libraries are not helpful.
+//! Determines the type of a file by its first bytes, because the system's own messages about libraries are not helpful.
 
 use super::error::{LoadError, LoadErrorKind};
 use std::env::consts::{ARCH, OS};
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// What is before the load commands of a Mach-O file of 64 bits.
+/// The length of the header before the load commands of a 64-bit Mach-O file.
 const MACH_HEADER_BYTES: u64 = 32;
 
 /// The information in the head of a file.
@@ -31,7 +31,7 @@ pub(super) fn look(path: &Path) -> Result<(), LoadError> {
         return Err(LoadError::new(path, LoadErrorKind::NotALibrary, message));
     }
     if !metadata.is_file() {
-        // Opening a pipe would wait for whoever writes to it.
+        // Opening a pipe would block until another process writes to it.
         let message = "is a pipe or a device; pass the path of a dynamic library";
         return Err(LoadError::new(path, LoadErrorKind::NotALibrary, message));
     }
@@ -40,7 +40,7 @@ pub(super) fn look(path: &Path) -> Result<(), LoadError> {
     file.by_ref().take(4096).read_to_end(&mut head).map_err(|error| unreadable(&error))?;
     judge(path, object(&head))?;
     if let Some(bytes) = bytes_needed(&head, &mut file).filter(|bytes| *bytes > metadata.len()) {
-        // The system would load it, and end the process where the rest should be.
+        // The system would load the file, and end the process at an access to the missing part.
         let message = format!(
             "is truncated: it has {} bytes, and its segments need {bytes}; copy or build it again",
             metadata.len()
@@ -50,7 +50,7 @@ pub(super) fn look(path: &Path) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Where the last of what is loaded of a library ends in its file; `None` if its head does not say.
+/// The end of the last loaded segment of a library in its file; `None` if its header does not contain this.
 fn bytes_needed(head: &[u8], file: &mut (impl Read + Seek)) -> Option<u64> {
     match head {
         [0x7f, b'E', b'L', b'F', 2, ..] => {
@@ -118,7 +118,7 @@ fn object(head: &[u8]) -> Object {
     match head {
         [0x7f, b'E', b'L', b'F', ..] => elf(head),
         [0xcf, 0xfa, 0xed, 0xfe, ..] => mach(head),
-        // Both processors of Apple's in one file.
+        // A file for both of Apple's processors.
         [0xca, 0xfe, 0xba, 0xbe, ..] => Object::Library { system: "macos", processor: None },
         [b'M', b'Z', ..] => portable(head),
         _ => Object::Unknown,
@@ -227,7 +227,7 @@ mod tests {
         for (at, value, size) in [(32, 64, 8), (54, 56, 2), (56, 2, 2)] {
             put(&mut elf, at, value, size);
         }
-        // A segment that is loaded, and one that is not.
+        // One segment that is loaded, and one that is not.
         for (segment, kind, from, bytes) in [(64, 1, 0x1000, 0x234), (120, 4, 0x9000, 1)] {
             put(&mut elf, segment, kind, 4);
             put(&mut elf, segment + 8, from, 8);

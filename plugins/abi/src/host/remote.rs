@@ -1,4 +1,4 @@
-//! A checker of another library, as any other one.
+//! A checker in another library, with the same interface as any other checker.
 #![expect(unsafe_code, reason = "calls the functions of another library")]
 
 use crate::interface::{Column, INTS, InterfaceRef, NAMES, NODES, Observed, Ops, ROWS, RunHandle, SOURCE, UNESCAPED};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// A checker in another library.
 pub(super) struct RemoteChecker {
     interface: InterfaceRef,
-    /// Its position there.
+    /// Its position in the library.
     at: u32,
     described: Described,
     plugin: Arc<str>,
@@ -50,7 +50,7 @@ impl Checker for RemoteChecker {
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let given: BTreeMap<&str, &str> = options.iter().collect();
-        // Text under text is JSON.
+        // A map from text to text can always be serialized.
         let given = serde_json::to_string(&given).unwrap_or_default();
         let started = (self.interface.start())(self.at, given.as_str().into());
         let RemoteChecker { interface, ref plugin, .. } = *self;
@@ -67,14 +67,14 @@ impl Checker for RemoteChecker {
         }
         match serde_json::from_str::<Refusal>(&started.refusal) {
             Ok(Refusal::Option { name, message }) => Err(OptionError::new(name, message)),
-            // A run that knows why it cannot judge anything: a start has no other way to say so.
+            // Returns a run that fails, because `start` can only report errors in options.
             Ok(refusal) => Ok(Box::new(Failed(failure(plugin, "it began", refusal)))),
             Err(_) => Ok(Box::new(Failed(garbage(plugin, "it began", "its reason for the refusal is unreadable")))),
         }
     }
 }
 
-/// A run that could not begin.
+/// A run that could not start.
 struct Failed(HistoryError);
 
 impl Run for Failed {
@@ -90,19 +90,19 @@ impl Run for Failed {
 /// A run in another library.
 struct RemoteRun {
     interface: InterfaceRef,
-    /// Absent once it was finished.
+    /// Absent once it is finished.
     run: Option<RunHandle>,
     plugin: Arc<str>,
-    /// The names of clients, for which an older plugin has only numbers.
+    /// The names of clients. An older plugin has only their numbers.
     participants: Participants,
-    /// The batch in which a single op is passed.
+    /// The batch that passes a single op.
     one: Batch,
     /// The plugin's answer after the last ops.
     violated: bool,
     configurations: Option<u64>,
 }
 
-// SAFETY: the handle represents a `Box<dyn Run>`, which is `Send`, and nobody else has it.
+// SAFETY: the handle represents a `Box<dyn Run>`, which is `Send`, and nothing else has it.
 unsafe impl Send for RemoteRun {}
 
 impl RemoteRun {
@@ -121,8 +121,8 @@ impl RemoteRun {
             batch.ops().for_each(|op| _ = self.participants.see(&op));
         }
         let ops = Ops { starts_at, columns: RSlice::from_slice(&columns) };
-        // SAFETY: the run is there, and ours alone, as `self` is; the columns are those of interface 1, and outlive the
-        // call.
+        // SAFETY: the run exists, and only this call uses it, because `self` is exclusive. The columns are those of
+        // interface 1, and outlive the call.
         let observed = unsafe { (self.interface.observe())(run, ops) };
         let Observed { flow, violated, possibilities, refusal } = observed;
         self.violated |= violated != 0;
@@ -140,7 +140,7 @@ fn column<T>(number: u32, items: &[T]) -> Column {
     Column { number, item_bytes: size_of::<T>() as u32, items: items.as_ptr().cast(), len: items.len() }
 }
 
-/// Why a plugin did not check a history.
+/// The error if a plugin did not check a history.
 #[cold]
 fn failure(plugin: &str, when: &str, refusal: Refusal) -> HistoryError {
     let ours = |what: String| {
@@ -161,7 +161,7 @@ fn garbage(plugin: &str, when: &str, what: &str) -> HistoryError {
     HistoryError::new(ErrorKind::Unexpected, message)
 }
 
-/// What a plugin answered.
+/// Parses the answer of a plugin.
 fn answered<T: DeserializeOwned>(plugin: &str, when: &str, text: &str) -> Result<T, HistoryError> {
     match serde_json::from_str::<Answer<T>>(text) {
         Ok(Answer::Answer(answer)) => Ok(answer),
@@ -190,8 +190,8 @@ impl Run for RemoteRun {
     fn violation(&self) -> Option<Report> {
         let run = self.run.filter(|_| self.violated)?;
         let question = RStr::from_str("violation");
-        // SAFETY: the run is there, and whoever has `self` lent uses it alone: what is not `Sync` is lent to one
-        // thread.
+        // SAFETY: the run exists, and only this thread uses it: a value that is not `Sync` is borrowed by one thread
+        // only.
         let answer = unsafe { (self.interface.ask())(run, question) };
         answered::<Option<ReportForm>>(&self.plugin, "it reported a violation", &answer)
             .ok()??
@@ -208,10 +208,10 @@ impl Run for RemoteRun {
         let Some(run) = self.run.take() else {
             return Err(garbage(&self.plugin, WHEN, "the run was finished already"));
         };
-        // Numbers under names are JSON.
+        // A map from names to numbers can always be serialized.
         let limits = serde_json::to_string(&Limits::of(budget)).unwrap_or_default();
         let cancel = budget.cancel.lend().as_ptr().cast::<u8>().cast_const();
-        // SAFETY: the run is there, and nobody has its handle any more; the flag is never freed.
+        // SAFETY: the run exists, and its handle is not used any more; the flag is never freed.
         let answer = unsafe { (self.interface.finish())(run, limits.as_str().into(), cancel) };
         let form: ReportForm = answered(&self.plugin, WHEN, &answer)?;
         form.report(&self.participants).map_err(|what| garbage(&self.plugin, WHEN, &what))
@@ -221,7 +221,7 @@ impl Run for RemoteRun {
 impl Drop for RemoteRun {
     fn drop(&mut self) {
         if let Some(run) = self.run.take() {
-            // SAFETY: the run is there, and nobody has its handle any more.
+            // SAFETY: the run exists, and its handle is not used any more.
             unsafe { (self.interface.discard())(run) };
         }
     }

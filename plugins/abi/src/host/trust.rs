@@ -1,4 +1,4 @@
-//! Who could have written a library: one that others can change is not loaded by default.
+//! Verifies who could have written a library: one that other users can change is not loaded by default.
 
 use super::Trust;
 use super::error::{LoadError, LoadErrorKind};
@@ -13,7 +13,7 @@ pub(super) fn check_library(path: &Path, trust: Trust) -> Result<(), LoadError> 
     let is_in = |path: &Path| path.parent().filter(|parent| !parent.as_os_str().is_empty()).map(Path::to_owned);
     let path_or_here = is_in(path).unwrap_or_else(|| ".".into());
     refuse_if(path, &path_or_here, others_can_write(&path_or_here, true))?;
-    // Where a link leads to, others may put another file.
+    // Other users may be able to replace the target of a link.
     let real = std::fs::canonicalize(path).ok().and_then(|real| is_in(&real));
     real.map_or(Ok(()), |real| refuse_if(path, &real, others_can_write(&real, true)))
 }
@@ -39,7 +39,8 @@ fn refuse_if(path: &Path, what: &Path, why: Option<&str>) -> Result<(), LoadErro
     Err(LoadError::new(path, LoadErrorKind::Untrusted, message))
 }
 
-/// Whether others could have written this; in `sticky` directories users cannot replace files of others.
+/// How other users could have written this, if they could. In `sticky` directories users cannot replace files of
+/// others.
 #[cfg(unix)]
 fn others_can_write(path: &Path, sticky_will_do: bool) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt;
@@ -51,12 +52,12 @@ fn others_can_write(path: &Path, sticky_will_do: bool) -> Option<&'static str> {
     if mode & OTHERS_WRITE != 0 && !(sticky_will_do && mode & STICKY != 0) {
         return Some("can be written by other users");
     }
-    // Where the system does not say who we are, owners are not looked at.
+    // If the system does not return this user's id, owners are not compared.
     let own = std::fs::metadata("/proc/self").ok()?.uid();
     (metadata.uid() != own && metadata.uid() != ROOT).then_some("belongs to another user")
 }
 
-/// Elsewhere permissions are no matter of a few bits, and the user's folders are closed to others.
+/// On other systems, permissions are more complex, and the user's folders are not accessible to others.
 #[cfg(not(unix))]
 fn others_can_write(_: &Path, _: bool) -> Option<&'static str> {
     None

@@ -1,14 +1,14 @@
-//! Figures as they cross the border.
+//! Figures as data between host and plugin.
 
 use super::forms::{Edn, OpForm, StepForm, is_inside, named};
 use history_core::figure::{Content, Figure, KeyRead, LogPart, Series, Timeline};
 use history_core::{Client, OpKind, Participants};
 use serde::{Deserialize, Serialize};
 
-/// Figures of one report, at most.
+/// The maximum number of figures in one report.
 const FIGURES_MAX: usize = 1000;
 
-/// A [`Figure`].
+/// The form of a [`Figure`].
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub(super) struct FigureForm {
     name: String,
@@ -45,7 +45,7 @@ struct ReadForm {
     list: Vec<Edn>,
 }
 
-/// Figures on their way out, as JSON. One of a kind that has no form yet is omitted.
+/// Converts figures to JSON. Figures of a kind without a form are omitted.
 pub(super) fn forms(figures: Vec<Figure>) -> Vec<serde_json::Value> {
     figures.into_iter().filter_map(form).filter_map(|form| serde_json::to_value(form).ok()).collect()
 }
@@ -73,11 +73,11 @@ fn form(figure: Figure) -> Option<FigureForm> {
     Some(FigureForm { name: figure.name, content })
 }
 
-/// The figures that came; those of a kind that only a newer plugin knows are ignored.
+/// Converts received figures. Kinds that only a newer plugin has are ignored.
 ///
 /// # Errors
 ///
-/// What makes no sense about one.
+/// If a figure is invalid.
 pub(super) fn figures(forms: Vec<serde_json::Value>, participants: &Participants) -> Result<Vec<Figure>, String> {
     if forms.len() > FIGURES_MAX {
         return Err(format!("more than {FIGURES_MAX} figures"));

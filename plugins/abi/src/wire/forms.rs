@@ -1,4 +1,4 @@
-//! What reports and figures are made of, as it crosses the border.
+//! The parts of reports and figures as data between host and plugin.
 
 use history_core::{Client, Datum, History, OpKind, Participants, Step, WitnessOp};
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ pub(super) fn is_inside(path: &str) -> bool {
     path.split('/').all(is_name)
 }
 
-/// The client; what an older plugin knows by a number that represents a name gets the name.
+/// The client. If an older plugin sends a number that represents a name, returns the name.
 pub(super) fn named(client: Client, participants: &Participants) -> Client {
     match client {
         Client::Number(number) => participants.client(number),

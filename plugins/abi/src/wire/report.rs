@@ -1,9 +1,9 @@
-//! Reports as they cross the border, and whether what comes is one.
+//! Reports as data between host and plugin, and their validation.
 //!
-//! These types look like those of `history_core`, and are not the same. Their fields are frozen with interface 1: a
-//! plugin that was built once sends them for good. The serialization of a [`Report`] is the output of the program: its
-//! keys may change, it leaves out artifacts and pictures, and writes values as plain JSON, in which a keyword and a
-//! text are the same. So neither can take the place of the other.
+//! These types resemble those of `history_core`, but are separate. Their fields are frozen with interface 1: a plugin
+//! that was built once will always send them. The serialization of a [`Report`] is the output of the program: its keys
+//! may change, it omits artifacts and pictures, and it writes values as plain JSON, which does not distinguish keywords
+//! and texts. So neither can replace the other.
 
 use super::figure;
 use super::forms::{Edn, OpForm, StepForm, is_inside};
@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 pub struct ReportForm {
     checker: String,
     verdict: String,
-    /// Absent from a plugin that was built before there was such a thing.
+    /// Absent from plugins built before this field existed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_partial: bool,
     #[serde(default)]
     notes: Vec<String>,
-    /// Absent from a plugin that was built before there were any.
+    /// Absent from plugins built before this field existed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     next: Vec<NextForm>,
     #[serde(default)]
@@ -151,7 +151,7 @@ fn verdict(name: &str) -> Result<Verdict, String> {
         .ok_or_else(|| format!("{name:?} is not a verdict"))
 }
 
-/// Reports hold the reports of checkers that run as one; they are never nested deeper.
+/// The maximum nesting of reports: a composed report contains the reports of its members.
 const NESTED_MAX: usize = 4;
 
 impl ReportForm {
