@@ -96,7 +96,7 @@ func TestConcurrentClientsAreLinearizable(t *testing.T) {
 	}
 }
 
-// failures notes how a test fails, instead of failing.
+// failures records how a test fails, instead of failing.
 type failures struct{ text string }
 
 func (f *failures) Helper() {}
@@ -136,7 +136,7 @@ func TestErrorsOfTheCommandAreErrors(t *testing.T) {
 	}
 }
 
-// node has fields that are not encoded.
+// node has fields that encoding/json does not encode.
 type node struct {
 	Name   string
 	Parent *node `json:"-"`
@@ -172,13 +172,13 @@ func TestStringsThatAreNotUTF8AreErrors(t *testing.T) {
 // hidden has no field that encoding/json encodes.
 type hidden struct{ value int }
 
-// twice has two fields of one name in JSON: encoding/json leaves out one of them.
+// twice has two fields with the same name in JSON: encoding/json omits one of them.
 type twice struct {
 	A int `json:"B"`
 	B int
 }
 
-// lists has a field that is left out if it is empty.
+// lists has a field that is omitted if it is empty.
 type lists struct {
 	A []int `json:"a,omitempty"`
 	B int
@@ -248,7 +248,7 @@ func TestTheInvocationIsKept(t *testing.T) {
 	}
 }
 
-// panics returns what a function panicked with, or nil.
+// panics returns the value with which a function panicked, or nil.
 func panics(does func()) (said any) {
 	defer func() { said = recover() }()
 	does()

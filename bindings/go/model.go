@@ -91,7 +91,7 @@ func (m *Model) states(state any, op Op) any {
 		return map[string]any{"error": err.Error()}
 	}
 	if states == nil {
-		// An empty list, not null.
+		// The result must be an empty list, not null.
 		return []any{}
 	}
 	return states

@@ -109,7 +109,7 @@ func (o *Operation) end(kind string, value any, err error) {
 	}
 }
 
-// add writes a line, and returns the value as it is written: changing it later changes nothing.
+// add writes a line, and returns the value as it is written: later changes of the value have no effect.
 func (r *Recorder) add(kind string, process int, f string, value any, err error) json.RawMessage {
 	written, failed := encode(value)
 	if failed == nil && !utf8.ValidString(f) {
@@ -150,13 +150,14 @@ func encode(value any) (json.RawMessage, error) {
 
 var marshalers = [...]reflect.Type{reflect.TypeOf((*json.Marshaler)(nil)).Elem(), reflect.TypeOf((*encoding.TextMarshaler)(nil)).Elem()}
 
-// lost returns what encoding/json would lose of a value that it encodes: distinct values would be equal, or a value null.
+// lost returns the data that encoding/json would lose from a value: different values would become equal, or a value
+// null.
 func lost(v reflect.Value) error {
 	if v.Kind() < reflect.Array {
 		return nil // A boolean or a number.
 	}
 	for _, marshaler := range marshalers {
-		// As encoding/json does it: the method of a pointer is called only where there is one.
+		// encoding/json calls a method of a pointer only if the value is addressable.
 		if v.Type().Implements(marshaler) || v.CanAddr() && reflect.PtrTo(v.Type()).Implements(marshaler) {
 			return nil
 		}
@@ -202,7 +203,7 @@ func lost(v reflect.Value) error {
 	return nil
 }
 
-// lostOfFields adds the names that the fields of a struct have in JSON.
+// lostOfFields adds the JSON names of the fields of a struct.
 func lostOfFields(v reflect.Value, names map[string]bool) error {
 	for at := 0; at < v.NumField(); at++ {
 		field, value := v.Type().Field(at), v.Field(at)

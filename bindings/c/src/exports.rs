@@ -1,7 +1,7 @@
-//! The functions that C calls. They alone take and give pointers, so this is the only file with `unsafe`.
+//! The functions that C calls. Only they receive and return pointers, so this is the only file with `unsafe`.
 //!
-//! `include/histcheck.h` is made from these functions and their docs. It states once, for all of them, what a pointer
-//! must be.
+//! `include/histcheck.h` is generated from these functions and their docs. It states once, for all of them, the
+//! requirements on pointers.
 #![allow(unsafe_code)]
 #![allow(clippy::missing_safety_doc, reason = "the head of the header states what the caller has to hold")]
 
@@ -15,44 +15,44 @@ use std::ptr;
 
 const PANICKED: &str = "histcheck panicked, which is a bug: please report it";
 
-/// A text that C gave; `None` if it is null.
+/// A text from C; `None` if it is null.
 ///
 /// # Safety
 ///
-/// It is null, or ends with a zero and stays as it is until the call is over.
+/// It is null, or ends with a zero and remains unchanged until the call returns.
 unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str, String> {
     if text.is_null() {
         return Err(format!("{what} is NULL"));
     }
-    // SAFETY: as the caller holds it.
+    // SAFETY: the caller guarantees the same.
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| format!("{what} is not UTF-8"))
 }
 
-/// Settings may be null: there are none then.
+/// Settings from C; none if they are null.
 ///
 /// # Safety
 ///
-/// As [`text`].
+/// The same as that of [`text`].
 unsafe fn settings<'a>(given: *const c_char) -> Result<&'a str, String> {
-    // SAFETY: as the caller holds it.
+    // SAFETY: the caller guarantees the same.
     if given.is_null() { Ok("") } else { unsafe { text(given, "settings") } }
 }
 
-/// Bytes that C gave.
+/// Bytes from C.
 ///
 /// # Safety
 ///
-/// There are so many, unless there are none.
+/// There are `size` bytes, unless `size` is zero.
 unsafe fn bytes<'a>(data: *const c_void, size: usize) -> Result<&'a [u8], String> {
     match (data.is_null(), size) {
         (_, 0) => Ok(&[]),
         (true, _) => Err("data is NULL".to_owned()),
-        // SAFETY: as the caller holds it.
+        // SAFETY: the caller guarantees the same.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(data.cast(), size) }),
     }
 }
 
-/// The result of what a function does, whatever becomes of it.
+/// The result of `does`. A panic becomes an error.
 fn caught(name: &str, does: impl FnOnce() -> Result<HistcheckResult, String>) -> *mut HistcheckResult {
     let result = match catch_unwind(AssertUnwindSafe(does)) {
         Ok(Ok(result)) => result,
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn histcheck_check_bytes(
     settings_json: *const c_char,
 ) -> *mut HistcheckResult {
     caught("bytes", || {
-        // SAFETY: the header asks the same of the caller.
+        // SAFETY: the header requires the same of the caller.
         let (data, checker, given) =
             unsafe { (bytes(data, size)?, text(checker, "checker")?, settings(settings_json)?) };
         let settings = Settings::parse(checker, given, false)?;
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn histcheck_check_file(
     settings_json: *const c_char,
 ) -> *mut HistcheckResult {
     caught("file", || {
-        // SAFETY: the header asks the same of the caller.
+        // SAFETY: the header requires the same of the caller.
         let (path, checker, given) =
             unsafe { (text(path, "path")?, text(checker, "checker")?, settings(settings_json)?) };
         let settings = Settings::parse(checker, given, false)?;
@@ -110,7 +110,7 @@ fn check<'r>(
 ) -> Result<history_core::Report, HistoryError> {
     let checked = settings.setup.check(|_| open(), &std::sync::Arc::default(), &settings.budget(), &());
     let mut report = checked.outcome?;
-    // What "keyed": "auto" decided. A library has no standard error on which the command prints it.
+    // The decisions for "keyed": "auto". The command prints them to standard error, which a library must not use.
     report.notes.extend(checked.decisions);
     Ok(report)
 }
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn histcheck_result_error(result: *const HistcheckResult) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_result_free(result: *mut HistcheckResult) {
     if !result.is_null() {
-        // SAFETY: it is from `Box::into_raw`, and was not freed.
+        // SAFETY: it comes from `Box::into_raw`, and was not freed.
         drop(unsafe { Box::from_raw(result) });
     }
 }
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn histcheck_stream_new(
     error: *mut *mut HistcheckResult,
 ) -> *mut HistcheckStream {
     let started = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: the header asks the same of the caller.
+        // SAFETY: the header requires the same of the caller.
         let (checker, given) = unsafe { (text(checker, "checker")?, settings(settings_json)?) };
         HistcheckStream::start(checker, given)
     }));
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn histcheck_stream_feed(
     error: *mut *mut HistcheckResult,
 ) -> c_int {
     let fed = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: it is null, or a stream that was not freed; and the bytes are there.
+        // SAFETY: it is null, or a stream that was not freed; and the bytes exist.
         let (stream, data) = unsafe { (stream.as_ref(), bytes(data, size)) };
         let stream = stream.ok_or_else(|| HistcheckResult::failed("stream", "stream is NULL"))?;
         let data = data.map_err(|message| HistcheckResult::failed("stream", &message))?;
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn histcheck_stream_finish(stream: *const HistcheckStream)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_stream_free(stream: *mut HistcheckStream) {
     if !stream.is_null() {
-        // SAFETY: it is from `Box::into_raw`, and was not freed.
+        // SAFETY: it comes from `Box::into_raw`, and was not freed.
         let stream = unsafe { Box::from_raw(stream) };
         _ = catch_unwind(AssertUnwindSafe(|| drop(stream)));
     }

@@ -1,7 +1,7 @@
 //! libhistcheck: checking and watching histories from C. The functions are in `exports`, and `include/histcheck.h`
 //! declares them.
 //!
-//! No panic leaves a function: it becomes an error of the result. All texts are UTF-8.
+//! No panic leaves a function: it becomes an error result. All texts are UTF-8.
 
 mod exports;
 mod outcome;

@@ -1,4 +1,4 @@
-//! What a call found out: a verdict with its report, or an error.
+//! The result of a call: a verdict with its report, or an error.
 
 use histcheck_front::result;
 use history_core::{ErrorKind, HistoryError, Report, Verdict};
@@ -42,7 +42,7 @@ impl HistcheckResult {
     }
 }
 
-/// As C has it: without zeros within. JSON has none, as it escapes them.
+/// Converts to a C string without zeros within. JSON contains none, because it escapes them.
 fn text(text: &str) -> CString {
     CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What is asked of a history: a checker's name and settings as JSON.
+//! The settings of a check: a checker's name, and a JSON object.
 
 use histcheck_front::setup::WhetherKeyed;
 use histcheck_front::{ReadAs, Registry, Setup, options};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// A checker, how histories are read for it, and how long it may take.
+/// A checker, how histories are read for it, and its time limit.
 pub(crate) struct Settings {
     pub(crate) setup: Setup<'static>,
     pub(crate) read_as: ReadAs,
@@ -20,8 +20,8 @@ pub(crate) struct Settings {
 const KNOWN: &str = "options, keyed, format, time_unit or timeout_seconds";
 
 impl Settings {
-    /// The checker of this name, or several with commas between, for whole histories or for such as are still being
-    /// written.
+    /// Parses the settings for this checker, or for several, comma-separated. If `is_online`, the history is still
+    /// being written.
     pub(crate) fn parse(checker: &str, settings: &str, is_online: bool) -> Result<Settings, String> {
         let texts = settings;
         let given = match serde_json::from_str(if settings.trim().is_empty() { "{}" } else { settings }) {
@@ -37,12 +37,12 @@ impl Settings {
         for (name, value) in &given {
             settings.set(name, value, texts)?;
         }
-        // Options that make no sense are an error before the first op.
+        // Invalid options are reported before the first op.
         settings.setup.checker.start(&settings.setup.options).map_err(|error| error.to_string())?;
         Ok(settings)
     }
 
-    /// Sets what the settings in this text have by a name.
+    /// Sets the value of a name in the settings.
     fn set(&mut self, name: &str, value: &Value, text: &str) -> Result<(), String> {
         let wrong = |expected: &str| Err(format!("{name} is {value}; expected {expected}"));
         match (name, value) {
@@ -82,7 +82,7 @@ impl Settings {
                 (Some(OptionKind::File), Value::String(path)) => {
                     options::read_file(name, Path::new(path)).map_err(|error| error.to_string())?.as_str().into()
                 }
-                // What an object holds at first: 0, [1, 2]. A string is that string, as in a history: "1" is not 1.
+                // The initial value of an object: 0, [1, 2]. A string represents itself, as in a history: "1" is not 1.
                 (Some(OptionKind::Text), Value::String(text)) if is_value(name) => {
                     Datum::from(text.as_str()).to_string().as_str().into()
                 }
@@ -103,7 +103,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What may be spent from now on.
+    /// The budget of a check, which starts now.
     pub(crate) fn budget(&self) -> Budget {
         let deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         deadline.map_or_else(Budget::default, |deadline| Budget::default().with_deadline(deadline))
@@ -115,7 +115,7 @@ fn is_value(option: &str) -> bool {
     matches!(option, "initial" | "initial-value" | "initial-write-id")
 }
 
-/// The options as they are written.
+/// The options as written in the settings.
 type Texts = HashMap<String, Box<RawValue>>;
 
 fn option_texts(settings: &str) -> Texts {
@@ -124,8 +124,7 @@ fn option_texts(settings: &str) -> Texts {
     options.unwrap_or_default()
 }
 
-/// A value as text without spaces. It has the digits that were written: those of integers above 64 bits are no longer
-/// in the value.
+/// A value as text without spaces, with the original digits: parsed values lose digits of integers above 64 bits.
 fn exact(value: &Value, written: Option<&RawValue>) -> String {
     let Some(written) = written.map(RawValue::get).filter(|written| !written.contains('\\')) else {
         return value.to_string();

@@ -1,5 +1,4 @@
-//! A history that is checked while it is being written. It has a thread, which owns the checker: calls are messages to
-//! it.
+//! A history that is checked while it is being written. A separate thread owns the checker; calls send messages to it.
 
 use crate::outcome::HistcheckResult;
 use crate::settings::Settings;
@@ -13,10 +12,10 @@ use std::thread::JoinHandle;
 #[derive(Debug)]
 pub struct HistcheckStream(Mutex<Ends>);
 
-/// This side of the channel.
+/// This side of the channels.
 #[derive(Debug)]
 struct Ends {
-    /// Absent once it is to end.
+    /// Absent once the thread should end.
     questions: Option<Sender<Question>>,
     answers: Receiver<Answer>,
     thread: Option<JoinHandle<()>>,
@@ -45,8 +44,8 @@ impl HistcheckStream {
         Ok(HistcheckStream(Mutex::new(Ends { questions: Some(questions), answers, thread: Some(thread) })))
     }
 
-    /// Takes text of the history, which may end within a line. 1 if the ops so far violate what is checked, 0 if not,
-    /// or not yet.
+    /// Adds text of the history, which may end within a line. Returns 1 if the ops so far violate the checked property,
+    /// and 0 if not, or not yet.
     pub(crate) fn feed(&self, text: &[u8]) -> Result<i32, HistoryError> {
         Ok(i32::from(self.ask(Question::Feed(text.to_vec()))?.is_some()))
     }
@@ -60,7 +59,7 @@ impl HistcheckStream {
         }
     }
 
-    /// The report on all that was fed. Nothing can be fed after that.
+    /// The report on all text so far. No more text can be added after that.
     pub(crate) fn finish(&self) -> HistcheckResult {
         let answer = self.ask(Question::Finish);
         let none = || HistoryError::new(ErrorKind::Unexpected, "this stream is finished");
@@ -79,12 +78,12 @@ impl Drop for HistcheckStream {
     fn drop(&mut self) {
         let ends = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         ends.questions = None;
-        // A panic there was an error of the last call.
+        // A panic in the thread was already an error of the last call.
         drop(ends.thread.take().map(JoinHandle::join));
     }
 }
 
-/// Answers until nobody asks any more, or the history is finished.
+/// Answers questions until the stream is dropped, or the history is finished.
 fn serve(settings: &Settings, asked: &Receiver<Question>, answer: &Sender<Answer>) {
     let (decided, decisions) = channel();
     let run = guarded(|| settings.setup.start_online(move |decision| drop(decided.send(decision))));
@@ -115,12 +114,11 @@ struct State<'s> {
     run: Result<Box<dyn Run + 's>, HistoryError>,
     lines: Lines,
     merge: Merge,
-    /// The beginning of a line whose end was not fed yet.
+    /// The beginning of a line whose end was not added yet.
     rest: Vec<u8>,
-    /// Why ops were lost, the first time. What comes after them proves nothing: a read of a value whose write was lost
-    /// is no anomaly.
+    /// The first error that lost ops. Later ops prove nothing: a read of a value whose write was lost is no anomaly.
     failed: Option<HistoryError>,
-    /// What "keyed": "auto" decided.
+    /// The decisions for "keyed": "auto".
     decisions: Receiver<String>,
 }
 
@@ -144,13 +142,13 @@ impl State<'_> {
         whole.extend_from_slice(&text[..end]);
         self.rest = text[end + 1..].to_vec();
         let read = whole.split(|byte| *byte == b'\n').try_for_each(|line| self.lines.read(line));
-        // The ops before a line that cannot be read count.
+        // Ops before a line that cannot be read are checked.
         self.observe()?;
         read?;
         self.violation()
     }
 
-    /// Hands on what was read.
+    /// Checks the ops that were read.
     fn observe(&mut self) -> Result<(), HistoryError> {
         let mut batch = self.lines.take();
         let added = self.merge.add(&mut batch).map_err(HistoryError::from);
@@ -163,7 +161,7 @@ impl State<'_> {
         self.run.as_mut().map(|run| run.violation()).map_err(|error| error.clone())
     }
 
-    /// After an error: the violation that was certain before it, else the error.
+    /// The result after an error: the violation that was certain before it, or else the error.
     fn certain(&mut self) -> Answer {
         let violation = self.violation()?;
         match self.failed.clone().filter(|_| violation.is_none()) {

@@ -1,11 +1,11 @@
-//! Ops and values out of Python's objects.
+//! Converts Python objects to ops and values.
 
 use history_core::{Datum, NewOp, OpKind, Process, TimeUnit};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
-/// Containers in containers, at most. histcheck has a limit of its own; this one is for objects that hold themselves.
+/// The maximum depth of containers. histcheck has its own limit; this one is for objects that contain themselves.
 const DEPTH_MAX: usize = 200;
 
 /// An op with the texts that it borrows.
@@ -42,7 +42,7 @@ impl<'py> GivenOp<'py> {
             extra: Vec::new(),
         };
         let mut has_type = false;
-        // A copy: reading a value may run code that changes the dict.
+        // The dict is copied, because reading a value may run code that changes it.
         for (name, value) in fields.copy()? {
             let Ok(name) = name.cast_into::<PyString>() else {
                 return Err(PyTypeError::new_err(format!("the names of an op's fields are strings; {expected}")));
@@ -60,7 +60,7 @@ impl<'py> GivenOp<'py> {
         if has_type { Ok(given) } else { Err(PyValueError::new_err(format!("an op has no 'type'; {expected}"))) }
     }
 
-    /// Lends it as histcheck takes it.
+    /// Passes the op to `take` in histcheck's type.
     pub(crate) fn with_op<R>(self, take: impl FnOnce(&NewOp<'_>) -> R) -> PyResult<R> {
         let process = match &self.process {
             GivenProcess::Client(number) => Process::Client(*number),
@@ -112,7 +112,7 @@ fn text<'py>(value: Bound<'py, PyAny>, field: &str) -> PyResult<Bound<'py, PyStr
     })
 }
 
-/// The text of a string. One with half of a surrogate pair has none in UTF-8.
+/// The UTF-8 text of a string. A string with half of a surrogate pair has none.
 fn utf8<'t>(text: &'t Bound<'_, PyString>) -> PyResult<&'t str> {
     text.to_str().map_err(|_| {
         let why = "it has half of a surrogate pair";
@@ -120,7 +120,7 @@ fn utf8<'t>(text: &'t Bound<'_, PyString>) -> PyResult<&'t str> {
     })
 }
 
-/// A time in nanoseconds. In a unit, it may be a float, as in a text.
+/// A time in nanoseconds. With a unit, it may be a float, as in a text.
 fn time(value: &Bound<'_, PyAny>, unit: Option<TimeUnit>) -> PyResult<Option<i64>> {
     let Some(unit) = unit.filter(|_| !value.is_none()) else {
         return integer(value, "time");
@@ -155,7 +155,7 @@ pub(crate) fn datum(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
     if depth > DEPTH_MAX {
         return Err(PyValueError::new_err(format!("a value is nested more than {DEPTH_MAX} deep")));
     }
-    // The most frequent one first, which one comparison tells: a bool is an int in Python, but not exactly one.
+    // Tests the most frequent type first, with one comparison: a bool is an int in Python, but not exactly one.
     if let Ok(number) = value.cast_exact::<PyInt>() {
         return int(number);
     }
@@ -178,7 +178,7 @@ pub(crate) fn datum(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
         return int(number);
     }
     if let Ok(fields) = value.cast::<PyDict>() {
-        // A copy, as of the op's dict.
+        // Copied for the same reason as the op's dict.
         let fields = fields.copy()?;
         let entries = fields.iter().map(|(key, value)| Ok((datum(&key, depth + 1)?, datum(&value, depth + 1)?)));
         return Ok(Datum::Map(entries.collect::<PyResult<_>>()?));
@@ -194,13 +194,13 @@ fn int(number: &Bound<'_, PyInt>) -> PyResult<Datum> {
     if let Ok(number) = number.extract() {
         return Ok(Datum::Int(number));
     }
-    // Not `str`, which a subclass may define as it likes: two numbers would have one text.
+    // Not `str`, which a subclass may override: two different numbers could then have the same text.
     let text = number.py().get_type::<PyInt>().call_method1("__repr__", (number,))?.extract::<String>()?;
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     if is_number { Ok(Datum::Big(text)) } else { Err(PyValueError::new_err(format!("{text} is no int"))) }
 }
 
-/// A list. Most of what histories hold are integers in lists.
+/// Converts a list. Most values in histories are integers in lists.
 fn list(list: &Bound<'_, PyList>, depth: usize) -> PyResult<Datum> {
     let len = list.len();
     let mut items = Vec::with_capacity(len);
@@ -211,14 +211,14 @@ fn list(list: &Bound<'_, PyList>, depth: usize) -> PyResult<Datum> {
             Err(_) => datum(&item, depth + 1)?,
         });
     }
-    // Numbers of other libraries were asked for their values: code of others has run.
+    // Converting numbers of other libraries runs their code, which may change the list.
     if list.len() != len {
         return Err(PyValueError::new_err("a list became longer or shorter while it was read"));
     }
     Ok(Datum::Vector(items))
 }
 
-/// What is rarely met: sets, and numbers of other libraries.
+/// Converts rare types: sets, and numbers of other libraries.
 #[cold]
 fn other(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
     if value.is_instance_of::<PySet>() || value.is_instance_of::<PyFrozenSet>() {
@@ -226,20 +226,20 @@ fn other(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
         for item in value.try_iter()? {
             items.push(datum(&item?, depth + 1)?);
         }
-        // The order of a set of strings differs from one run of Python to the next.
+        // The order of a set of strings differs between runs of Python.
         items.sort_by_cached_key(Datum::to_string);
         return Ok(Datum::Set(items));
     }
-    // An array or a number of numpy and the like says itself what it is in Python. One that has no such form answers
-    // with itself.
+    // An array or a number of numpy and similar libraries can convert itself to a Python object. If it has no such
+    // form, it returns itself.
     if value.hasattr("dtype")? && value.hasattr("tolist")? {
         let plain = value.call_method0("tolist")?;
         if !plain.get_type().is(value.get_type()) {
             return datum(&plain, depth + 1);
         }
     }
-    // What has `__index__` is an integer by Python's contract. `__float__` says no such thing: Decimal, Fraction and
-    // numpy's bool have it, and distinct values of theirs become one float.
+    // By Python's contract, an object with `__index__` is an integer. `__float__` has no such contract: Decimal,
+    // Fraction and numpy's bool have it, and different values of theirs become the same float.
     if let Ok(number) = value.py().import("operator")?.call_method1("index", (value,)) {
         return int(number.cast::<PyInt>()?);
     }
@@ -247,7 +247,7 @@ fn other(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
     Err(PyTypeError::new_err(format!("{} cannot be in a history; {expected}", shown(value))))
 }
 
-/// A value as Python shows it, cut to a readable length.
+/// The text of a value in Python, cut to a readable length.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     const CHARS_MAX: usize = 60;
     let text = value.repr().map_or_else(|_| "an object".to_owned(), |text| text.to_string());

@@ -1,4 +1,4 @@
-//! Errors of histories as exceptions.
+//! Converts errors of histories to exceptions.
 
 use history_core::{HistoryError as NoHistory, Position};
 use pyo3::create_exception;

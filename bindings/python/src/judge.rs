@@ -1,4 +1,4 @@
-//! Judging whole histories: on a thread of its own, so that Python's lock is free and an interrupt is seen.
+//! Checks whole histories on a separate thread, so that Python's lock is free and interrupts are handled.
 
 use crate::convert::GivenOp;
 use crate::error::raised;
@@ -15,13 +15,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_chan
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Between two looks whether the user interrupts.
+/// The time between two checks for an interrupt by the user.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Ops that are handed to the checker at once.
+/// The number of ops in a batch for the checker.
 pub(crate) const BATCH_OPS: usize = 4096;
 
-/// Batches between Python and the checker, at most.
+/// The maximum number of batches that wait for the checker.
 const WAITING_MAX: usize = 4;
 
 /// Checks a file, or the history in the directory of a test of Jepsen.
@@ -55,7 +55,7 @@ fn check_text<'t>(
     Ok(Judged::new(report, name, decisions))
 }
 
-/// Checks ops as an iterator gives them.
+/// Checks the ops of an iterator.
 #[pyfunction]
 pub(crate) fn check_ops(py: Python<'_>, ops: &Bound<'_, PyAny>, settings: &Settings) -> PyResult<Judged> {
     let registry = settings.registry(Registry::built_in())?;
@@ -69,7 +69,7 @@ pub(crate) fn check_ops(py: Python<'_>, ops: &Bound<'_, PyAny>, settings: &Setti
         let budget = &budget;
         scope.spawn(move || {
             let judged = guarded(|| judge(setup, &batches, budget, decisions));
-            // Whoever feeds learns of the end by this.
+            // Dropping the receiver notifies the thread that sends batches.
             drop(batches);
             let _ = done.send(judged);
         });
@@ -88,8 +88,8 @@ pub(crate) fn check_ops(py: Python<'_>, ops: &Bound<'_, PyAny>, settings: &Setti
     Ok(Judged::new(report, "ops".to_owned(), decisions))
 }
 
-/// Reads ops out of an iterator until it ends or nobody wants more. The names of the client rule that no process had,
-/// if all ops were read.
+/// Reads the ops of an iterator until it ends or the checker needs no more. Returns the names of the client rule that
+/// no process had, if all ops were read.
 fn feed(
     py: Python<'_>,
     ops: &Bound<'_, PyAny>,
@@ -102,9 +102,9 @@ fn feed(
     for op in ops.try_iter()? {
         push(py, &mut builder, &op?, settings.read_as.time_unit, count)?;
         count += 1;
-        // When the time is over, the checker ends at the next batch.
+        // After the time limit, the checker ends at the next batch.
         if builder.len() == BATCH_OPS || budget.check(0, 0).is_err() {
-            // A list runs no code of Python in which an interrupt would be seen.
+            // Iterating over a list runs no Python code that would handle interrupts.
             py.check_signals()?;
             let batch = builder.take();
             if !py.detach(|| batches.send(batch).is_ok()) {
@@ -116,12 +116,12 @@ fn feed(
         return Err(raised(py, &HistoryError::new(ErrorKind::NotAnOp, "the history contains no op")));
     }
     let batch = builder.take();
-    // If nobody wants it, the verdict is known.
+    // Sending fails if the verdict is already determined.
     py.detach(|| batches.send(batch).ok());
     Ok(builder.unmatched().map(str::to_owned).collect())
 }
 
-/// Adds an op; what is wrong with it is said with its place.
+/// Adds an op. An error in it includes its position.
 pub(crate) fn push(
     py: Python<'_>,
     builder: &mut BatchBuilder,
@@ -131,7 +131,7 @@ pub(crate) fn push(
 ) -> PyResult<()> {
     let placed = |error: PyErr| {
         let is_ours = [py.get_type::<PyTypeError>(), py.get_type::<PyValueError>()];
-        // The user's code raises errors of other types, which take other arguments.
+        // Other types of errors come from the user's code, and take other arguments.
         if !is_ours.iter().any(|ours| error.get_type(py).is(ours)) {
             return error;
         }
@@ -156,14 +156,14 @@ fn judge(
     let (mut is_settled, mut ops) = (false, 0);
     for batch in batches {
         if let Err(spent) = budget.check(0, 0) {
-            // Where the verdict is known, the time does not matter.
+            // If the verdict is already determined, the time limit does not matter.
             if is_settled {
                 break;
             }
             return Ok(cut_short(&*run, setup.checker.name(), spent, ops));
         }
         ops += batch.len();
-        // Ops after the verdict are read nevertheless: what is no history is an error.
+        // Ops after the verdict are still read, because an invalid history is an error.
         is_settled = is_settled || run.observe_batch(&batch)?.is_break();
         if is_settled && run.is_violated() {
             break;
@@ -172,7 +172,7 @@ fn judge(
     run.finish(budget)
 }
 
-/// Does something on a thread of its own.
+/// Runs `what` on a separate thread.
 pub(crate) fn apart<T: Send>(py: Python<'_>, cancel: &Cancel, what: impl FnOnce() -> T + Send) -> PyResult<T> {
     std::thread::scope(|scope| {
         let (done, outcome) = channel();
@@ -181,7 +181,7 @@ pub(crate) fn apart<T: Send>(py: Python<'_>, cancel: &Cancel, what: impl FnOnce(
     })
 }
 
-/// Waits for another thread. An interrupt ends that thread's work, and is raised once it has ended.
+/// Waits for another thread. An interrupt stops that thread's work, and is raised after the thread has ended.
 fn wait<T: Send>(py: Python<'_>, cancel: &Cancel, outcome: Receiver<T>) -> PyResult<T> {
     let outcome = Mutex::new(outcome);
     let mut interrupt = None;

@@ -1,5 +1,5 @@
-//! The native half of histcheck for Python: reads ops out of Python's objects, judges them without holding Python's
-//! lock, and returns reports as JSON. What users see is in `python/histcheck`.
+//! The native part of histcheck for Python: reads ops from Python objects, checks them without holding Python's lock,
+//! and returns reports as JSON. The public interface is in `python/histcheck`.
 
 mod convert;
 mod error;
@@ -28,10 +28,10 @@ mod _histcheck {
     use crate::watcher::Watcher;
 }
 
-/// An option of a checker: its name, what it takes, and its meaning.
+/// An option of a checker: its name, the type of its value, and its meaning.
 type AboutOption = (String, String, String);
 
-/// All checkers that are built in: name, meaning, options.
+/// All built-in checkers: name, meaning, options.
 #[pyfunction]
 fn checkers() -> Vec<(String, String, Vec<AboutOption>)> {
     let registry = Registry::built_in();

@@ -1,4 +1,4 @@
-//! A report, on its way to Python.
+//! A report, passed to Python.
 
 use histcheck_draw::plot::Performance;
 use histcheck_draw::{Limits, draw_all};
@@ -7,12 +7,12 @@ use history_core::{Report, Verdict};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// A history that was judged.
+/// The result of a check.
 #[pyclass(frozen)]
 pub(crate) struct Judged {
     report: Report,
     name: String,
-    /// What was decided of the history, and names that no process had.
+    /// The decisions about the history, and names that no process had.
     #[pyo3(get)]
     decisions: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What is asked of a history: the checker, its options, and how the history is read.
+//! The settings of a check: the checker, its options, and how the history is read.
 
 use crate::convert::datum;
 use histcheck_front::setup::WhetherKeyed;
@@ -11,7 +11,7 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What is asked of a history.
+/// The settings of a check.
 #[pyclass(frozen)]
 pub(crate) struct Settings {
     checker: String,
@@ -23,7 +23,7 @@ pub(crate) struct Settings {
     figures: bool,
 }
 
-/// An option's value, before its checker says what it takes.
+/// An option's value before its type is known from its checker.
 enum Given {
     Flag(bool),
     Integer(i64),
@@ -75,8 +75,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// All checkers there are to choose from: those that are built in, or those that judge while a history is made; and
-    /// those of the plugins.
+    /// All available checkers: built-in ones, or those for histories in progress; and those of the plugins.
     pub(crate) fn registry(&self, mut built_in: Registry) -> PyResult<Registry> {
         for plugin in &self.plugins {
             let added = built_in.load_plugin(plugin, Trust::default());
@@ -100,12 +99,12 @@ impl Settings {
         for (name, given) in &self.options {
             set(&mut options, &*checker, &name.replace('_', "-"), given)?;
         }
-        // Options that make no sense are an error before the first op.
+        // Invalid options are reported before the first op.
         checker.start(&options).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Setup { checker, options, keyed: self.keyed })
     }
 
-    /// What may be spent from now on.
+    /// The budget of a check, which starts now.
     pub(crate) fn budget(&self, cancel: Cancel) -> Budget {
         let budget = Budget::default().with_cancel(cancel).with_figures(self.figures);
         match self.timeout.and_then(|timeout| Instant::now().checked_add(timeout)) {
@@ -127,7 +126,7 @@ fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
         if let Ok(number) = value.extract() {
             return Ok(Given::Integer(number));
         }
-        // More than 64 bits: a value of an object may be so large.
+        // An integer of more than 64 bits may be a value of an object.
         return datum(value, 0).map(|value| Given::Value(value.to_string()));
     }
     if value.is_instance_of::<PyString>() {
@@ -146,7 +145,8 @@ fn set(options: &mut Options, checker: &dyn Checker, name: &str, given: &Given) 
             let content = options::read_file(name, Path::new(path));
             content.map_err(|error| PyValueError::new_err(error.to_string()))?.as_str().into()
         }
-        // A text may be a value of the object: 0, [1 2], {:x 1}. A str is that string, as in an op: "1" is not 1.
+        // A text option may be a value of the object: 0, [1 2], {:x 1}. A str represents itself, as in an op: "1" is
+        // not 1.
         (Some(OptionKind::Text), Given::Text(text)) if is_value(name) => {
             history_core::Datum::from(text.as_str()).to_string().as_str().into()
         }
@@ -174,7 +174,7 @@ fn is_value(option: &str) -> bool {
     matches!(option, "initial" | "initial-value" | "initial-write-id")
 }
 
-/// An error in the words of Python: options are arguments there.
+/// Adapts an error message to Python, where options are arguments.
 fn in_python(message: &str, name: &str) -> String {
     message.replacen(&format!("--{name}"), &name.replace('-', "_"), 1)
 }

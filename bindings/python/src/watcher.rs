@@ -1,4 +1,4 @@
-//! Judging a history while it is being made.
+//! Checks a history while it is being created.
 
 use crate::error::raised;
 use crate::judge::{BATCH_OPS, apart, no_process, push};
@@ -13,7 +13,7 @@ use pyo3::sync::MutexExt as _;
 use pyo3::types::PyIterator;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A history that is being judged while it is made.
+/// A history that is checked while it is being created.
 #[pyclass(frozen)]
 pub(crate) struct Watcher(Mutex<State>);
 
@@ -23,8 +23,7 @@ struct State {
     /// Absent once it is finished.
     run: Option<Box<dyn Run>>,
     is_settled: bool,
-    /// Why ops were lost, the first time. What comes after them proves nothing: a read of a value whose write was lost
-    /// is no anomaly.
+    /// The first error that lost ops. Later ops prove nothing: a read of a value whose write was lost is no anomaly.
     failed: Option<PyErr>,
     decisions: Arc<Mutex<Vec<String>>>,
     settings: Py<Settings>,
@@ -35,7 +34,7 @@ impl Watcher {
     #[new]
     fn new(py: Python<'_>, settings: Py<Settings>) -> PyResult<Watcher> {
         let given = settings.get();
-        // A run borrows its checker, and Python's objects borrow nothing: a few hundred bytes stay for each watcher.
+        // A run borrows its checker, but Python objects cannot borrow: a few hundred bytes are leaked for each watcher.
         let registry: &'static Registry = Box::leak(Box::new(given.registry(Registry::watchers())?));
         let setup = Box::leak(Box::new(given.setup(registry)?));
         let decisions = Arc::new(Mutex::new(Vec::new()));
@@ -48,12 +47,12 @@ impl Watcher {
         Ok(Watcher(Mutex::new(state)))
     }
 
-    /// Takes ops, up to the one that proves a violation and those that were taken with it; the report on it, if there
-    /// is one. An error is raised after the ops before it were checked, and again by each call after that.
+    /// Adds ops, up to the end of the batch with a violation. Returns the report on the violation, if there is one. An
+    /// error is raised after the ops before it were checked, and again by each later call.
     fn feed(&self, py: Python<'_>, ops: &Bound<'_, PyAny>) -> PyResult<Option<Judged>> {
         let mut ops = ops.try_iter();
         loop {
-            // An iterator may run any code, so the state is not locked while it does.
+            // The state is not locked here, because an iterator may run any code.
             let mut some = Vec::new();
             let read = ops.as_mut().map_err(|error| error.clone_ref(py)).and_then(|ops| read(py, ops, &mut some));
             let mut state = self.lock(py);
@@ -68,13 +67,13 @@ impl Watcher {
         }
     }
 
-    /// How many ops were fed.
+    /// The number of ops added.
     #[getter]
     fn ops(&self, py: Python<'_>) -> u64 {
         self.lock(py).count
     }
 
-    /// The report on all that was fed, and the error again if ops were lost. Ends the watcher.
+    /// The report on all ops so far, or the error again if ops were lost. Ends the watcher.
     fn finish(&self, py: Python<'_>) -> PyResult<Judged> {
         let mut state = self.lock(py);
         if state.failed.is_some() {
@@ -94,13 +93,14 @@ impl Watcher {
 }
 
 impl Watcher {
-    /// Waits without Python's lock: who has the state may need it.
+    /// Waits without Python's lock, because the owner of the state may need it.
     fn lock(&self, py: Python<'_>) -> MutexGuard<'_, State> {
         self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Reads ops out of an iterator, a batch at most. A list runs no code of Python in which an interrupt would be seen.
+/// Reads at most one batch of ops from an iterator. Iterating over a list runs no Python code that would handle
+/// interrupts, so this checks for them.
 fn read<'py>(py: Python<'py>, ops: &mut Bound<'py, PyIterator>, some: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {
     py.check_signals()?;
     for op in ops.take(BATCH_OPS) {
@@ -110,7 +110,7 @@ fn read<'py>(py: Python<'py>, ops: &mut Bound<'py, PyIterator>, some: &mut Vec<B
 }
 
 impl State {
-    /// Takes ops, and hands on those that are before an error.
+    /// Adds ops. Those before an error are checked.
     fn take(&mut self, py: Python<'_>, some: &[Bound<'_, PyAny>]) -> PyResult<()> {
         let unit = self.settings.get().read_as.time_unit;
         let pushed = some.iter().try_for_each(|op| {
@@ -122,7 +122,7 @@ impl State {
         pushed
     }
 
-    /// After an error: the violation that was certain before it, else the error.
+    /// The result after an error: the violation that was certain before it, or else the error.
     fn certain(&mut self, py: Python<'_>) -> PyResult<Option<Judged>> {
         match (self.violation(py)?, &self.failed) {
             (None, Some(failed)) => Err(failed.clone_ref(py)),
@@ -130,7 +130,7 @@ impl State {
         }
     }
 
-    /// Hands on what was taken.
+    /// Checks the ops that were added.
     fn observe(&mut self, py: Python<'_>) -> PyResult<()> {
         let batch = self.ops.take();
         let run = self.run.as_mut().ok_or_else(finished)?;
@@ -144,7 +144,7 @@ impl State {
     fn violation(&mut self, py: Python<'_>) -> PyResult<Option<Judged>> {
         let run = self.run.as_mut().ok_or_else(finished)?;
         let report = py.detach(move || {
-            // As a whole: a run may go to another thread, and must not be shared with one.
+            // Moves the run as a whole: it may be sent to another thread, but not shared with one.
             let run = run;
             guarded(|| Ok(run.violation()))
         });

@@ -184,7 +184,7 @@ def test_values_of_all_types():
         ops += [op("invoke", 0, "write", value), op("ok", 0, "write", value)]
         ops += [op("invoke", 0, "read"), op("ok", 0, "read", value)]
     assert histcheck.check(ops, "cas-register").valid is True
-    # What is another value in Python is another one here.
+    # Values that differ in Python also differ here.
     wrong = [*ops[:-1], op("ok", 0, "read", {"a": 2})]
     assert histcheck.check(wrong, "cas-register").valid is False
 
@@ -207,7 +207,7 @@ def test_other_threads_run_meanwhile():
     done = threading.Event()
 
     def ops():
-        # Ends only if the other thread gets to run.
+        # This ends only if the other thread can run.
         yield from wrote_and_read(3)
         assert done.wait(30)
 
@@ -322,7 +322,7 @@ def test_a_list_that_changes_while_it_is_read_is_refused():
 
 
 def test_distinct_numbers_do_not_become_one_float():
-    # As floats both are 0.1, and the read would be of what was written.
+    # As floats both would be 0.1, and the read would return the written value.
     written, read = Decimal("0.1"), Decimal("0.1000000000000000000001")
     assert float(written) == float(read)
     for value in [written, Fraction(1, 3), NoPlainForm(1)]:
@@ -425,7 +425,7 @@ def test_half_of_a_surrogate_pair_is_refused(field):
 
 def test_the_time_limit_ends_reading():
     def ops():
-        # Ends only if the time limit does.
+        # This ends only because of the time limit.
         for at in itertools.count():
             yield from [op("invoke", 0, "write", at), op("ok", 0, "write", at)]
 

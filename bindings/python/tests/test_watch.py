@@ -78,7 +78,7 @@ def test_ops_after_one_that_is_refused_prove_nothing():
     watcher = histcheck.Watcher("cas-register")
     watcher.feed(wrote_and_read(3))
     with pytest.raises(ValueError, match="op 4: an op has no 'type'") as first:
-        # A write of 5 that was lost.
+        # The write of 5 was lost.
         watcher.feed({"process": 0, "f": "write", "value": 5})
     with pytest.raises(ValueError, match="op 4: ") as second:
         watcher.feed([op("invoke", 1, "read"), op("ok", 1, "read", 5)])

@@ -1,4 +1,4 @@
-//! Calls of the functions, as C makes them.
+//! Calls the functions as C does.
 #![allow(unsafe_code)]
 
 use histcheck::{
@@ -11,26 +11,26 @@ use std::ptr;
 
 const READ: &str = r#"{"process": 1, "type": "invoke", "f": "read", "value": null}"#;
 
-/// A read, as lines.
+/// The ops of a read, one per line.
 fn read(value: &str) -> String {
     format!("{READ}\n{{\"process\": 1, \"type\": \"ok\", \"f\": \"read\", \"value\": {value}}}\n")
 }
 
-/// A write, as lines.
+/// The ops of a write, one per line.
 fn write(value: &str) -> String {
     let op = |kind| format!("{{\"process\": 0, \"type\": \"{kind}\", \"f\": \"write\", \"value\": {value}}}\n");
     op("invoke") + &op("ok")
 }
 
-/// A text of the library as Rust's; "" for NULL.
+/// A text of the library as a Rust string; "" for NULL.
 fn text(text: *const c_char) -> String {
     // SAFETY: it is null, or a text of a result that was not freed.
     if text.is_null() { String::new() } else { unsafe { CStr::from_ptr(text) }.to_str().unwrap().to_owned() }
 }
 
-/// The verdict of a result, its error and its JSON. Frees it.
+/// The verdict of a result, its error and its JSON. Frees the result.
 fn taken(result: *mut HistcheckResult) -> (c_int, String, String) {
-    // SAFETY: it is a result that was not freed, and is used no more.
+    // SAFETY: it is a result that was not freed, and is not used later.
     unsafe {
         let found = (histcheck_result_verdict(result), histcheck_result_error(result), histcheck_result_json(result));
         let found = (found.0, text(found.1), text(found.2));
@@ -41,7 +41,7 @@ fn taken(result: *mut HistcheckResult) -> (c_int, String, String) {
 
 fn check(history: &str, settings: &str) -> (c_int, String, String) {
     let settings = CString::new(settings).unwrap();
-    // SAFETY: the texts live until the call is over.
+    // SAFETY: the texts live until the call returns.
     taken(unsafe {
         histcheck_check_bytes(history.as_ptr().cast(), history.len(), c"register".as_ptr(), settings.as_ptr())
     })
@@ -52,15 +52,15 @@ struct Stream(*mut HistcheckStream);
 impl Stream {
     fn new(settings: &CStr) -> Result<Stream, String> {
         let mut error = ptr::null_mut();
-        // SAFETY: the texts live until the call is over, and the pointer may be written.
+        // SAFETY: the texts live until the call returns, and the pointer may be written.
         let stream = unsafe { histcheck_stream_new(c"register".as_ptr(), settings.as_ptr(), &raw mut error) };
         if stream.is_null() { Err(taken(error).1) } else { Ok(Stream(stream)) }
     }
 
-    /// 1 or 0, or the error.
+    /// Returns 1 or 0, or the error.
     fn feed(&self, history: &str) -> Result<c_int, String> {
         let mut error = ptr::null_mut();
-        // SAFETY: the stream was not freed, the bytes live until the call is over, and the pointer may be written.
+        // SAFETY: the stream was not freed, the bytes live until the call returns, and the pointer may be written.
         let fed = unsafe { histcheck_stream_feed(self.0, history.as_ptr().cast(), history.len(), &raw mut error) };
         if fed == -1 { Err(taken(error).1) } else { Ok(fed) }
     }
@@ -80,7 +80,7 @@ impl Drop for Stream {
 
 #[test]
 fn lines_after_an_error_are_not_left_out() {
-    // The stale read is in the same text as the line that is no op, and in the next one.
+    // The stale read is in the same text as the invalid line, or in the next one.
     for (one, next) in [("no op{\n".to_owned() + &read("2"), String::new()), ("no op{\n".to_owned(), read("2"))] {
         let stream = Stream::new(c"{}").unwrap();
         assert_eq!(stream.feed(&(write("1") + &read("1"))), Ok(0));

@@ -1,4 +1,4 @@
-//! The header is what cbindgen makes of the functions: `SNAPSHOTS=overwrite cargo test -p histcheck-c` writes it.
+//! The header is the output of cbindgen for the functions: `SNAPSHOTS=overwrite cargo test -p histcheck-c` writes it.
 
 use super::CRATE;
 use cbindgen::{Builder, Config, DocumentationStyle, Language, Style};

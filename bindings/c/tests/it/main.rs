@@ -1,5 +1,5 @@
-//! The library as C sees it: the header is that of the functions, and the example runs, under valgrind where that is
-//! installed.
+//! Tests of the library from C's side: the header matches the functions, and the example runs, under valgrind if that
+//! is installed.
 
 mod calls;
 mod header;
@@ -20,7 +20,7 @@ fn run(command: &mut Command) -> Output {
     output
 }
 
-/// The folder of the library that was built for this test.
+/// The folder of the library built for this test.
 fn libraries() -> PathBuf {
     let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     assert!(folder.join("libhistcheck.so").is_file(), "no libhistcheck.so in {}", folder.display());

@@ -162,7 +162,7 @@ class Report:
         colour = {True: "#1a7f37", False: "#cf222e", None: "#9a6700"}[self._judged.valid]
         head = f'<h2 style="color:{colour}">{html.escape(self.checker)}: {_word(self.valid)}</h2>'
         drawn = {name: content for name, content in self.pictures.items() if name.endswith(".svg")}
-        # A component shows its cycles once more.
+        # A component contains its cycles again.
         cycles = [content for name, content in drawn.items() if not name.startswith("sccs/")]
         pictures = (cycles or list(drawn.values()))[:4]
         account = html.escape(self.explanation)
