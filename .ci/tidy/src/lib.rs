@@ -1,11 +1,10 @@
-//! Holds the repository to its own rules: the tests of this crate read manifests, sources and documents, and nothing
-//! else.
+//! Tests of the repository's own rules. The tests of this crate read only manifests, sources and documents.
 //!
-//! - `dependencies`: who depends on whom, as the table in `docs/architecture.md` allows it.
-//! - `packages`: what each published crate brings along.
-//! - `files`: how sources look.
-//! - `structure`: circles of modules, crowded folders, names of checkers in the command line.
-//! - `counts`: casts and long functions, by numbers that only fall; files that nothing uses.
+//! - `dependencies`: the dependencies between crates, as the table in `docs/architecture.md` permits them.
+//! - `packages`: the files that each published crate contains.
+//! - `files`: the form of sources.
+//! - `structure`: cycles of modules, large folders, names of checkers in the command line.
+//! - `counts`: casts and long functions, by numbers that may only fall; files that nothing uses.
 
 pub mod manifests;
 pub mod modules;

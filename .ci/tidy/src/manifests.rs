@@ -1,4 +1,4 @@
-//! Manifests, as Cargo understands them.
+//! Manifests as Cargo reads them.
 
 use serde_json::Value;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The modules of a crate, and which of them name others: read from sources, without tests.
+//! The modules of a crate, and their references to others: read from sources, without tests.
 
 use crate::{files, read};
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,7 +86,7 @@ pub fn is_test(module: &Module) -> bool {
     module.iter().any(|part| part == "tests" || part.ends_with("_tests"))
 }
 
-/// The paths that a text names, with those in braces one by one. Comments are omitted.
+/// The paths in a text, with those in braces expanded. Comments are omitted.
 fn paths_in(text: &str) -> Vec<Module> {
     let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
     let code = code.join("\n");
@@ -102,7 +102,7 @@ fn paths_in(text: &str) -> Vec<Module> {
     found
 }
 
-/// Reads one path, `a::b` or `a::{b, c::d}`, at the beginning of a text. What is left of the text.
+/// Parses one path, `a::b` or `a::{b, c::d}`, at the beginning of a text. Returns the rest of the text.
 fn expand<'t>(prefix: &[String], text: &'t str, found: &mut Vec<Module>) -> &'t str {
     let mut path = prefix.to_vec();
     let mut rest = text;
@@ -117,7 +117,7 @@ fn expand<'t>(prefix: &[String], text: &'t str, found: &mut Vec<Module>) -> &'t 
         if let Some(mut group) = rest.strip_prefix('{') {
             loop {
                 group = expand(&path, group.trim_start(), found).trim_start();
-                // A renamed one: `a as b`.
+                // A path may be renamed: `a as b`.
                 let end = group.find([',', '}']).unwrap_or(group.len());
                 let is_last = !group[end..].starts_with(',');
                 group = group.get(end + 1..).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Parses each line of a history with another parser of JSON, and keeps nothing: the figures beside which
-//! `bench/figures` puts ours.
+//! Parses each line of a history with another JSON parser, and keeps no result: `bench/figures` compares the times with
+//! those of histcheck.
 //!
 //!     histcheck-bench-parsers sonic|simd FILE
 //!
-//! Each line's value is dropped before the next is parsed, as a checker would that keeps what it needs. It prints the
-//! number of lines and of the fields in them, so that nothing of it is left out.
+//! The value of each line is dropped before the next line is parsed, as in a checker that keeps only the data it needs.
+//! It prints the number of lines and of their fields, so that no parsing is optimized away.
 
 use sonic_rs::{JsonContainerTrait as _, JsonValueTrait as _};
 use std::fs::File;
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The number of lines, and of the fields of all of them.
+/// The number of lines, and of all their fields.
 fn parsed(
     mut input: impl BufRead,
     mut fields: impl FnMut(&mut [u8]) -> Result<Option<usize>>,

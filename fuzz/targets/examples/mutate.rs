@@ -1,10 +1,10 @@
-//! A fuzzer that any toolchain can build: mutates the seeds, and keeps the inputs of which a target gives a new
+//! A fuzzer that any toolchain can build: mutates the seeds, and keeps the inputs for which a target returns a new
 //! account.
 //!
 //!     mutate SECONDS [SEED] [TARGET...]
 //!
-//! It sees less than libFuzzer, which sees the branches taken, but it runs everywhere. On a panic it writes the input
-//! to `artifacts/TARGET/` and says how to run it alone: `mutate --run TARGET FILE`.
+//! It has less information than libFuzzer, which observes the branches taken, but it runs everywhere. On a panic it
+//! writes the input to `artifacts/TARGET/` and prints how to run it alone: `mutate --run TARGET FILE`.
 
 use histcheck_fuzz_targets::{TARGETS, Target};
 use std::collections::HashSet;
@@ -13,13 +13,13 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use std::{env, fs, panic};
 
-/// Inputs are no longer than this.
+/// The maximum length of an input in bytes.
 const BYTES_MAX: usize = 2000;
 
-/// Inputs kept.
+/// The maximum number of inputs that are kept.
 const POOL_MAX: usize = 20_000;
 
-/// What histories are made of.
+/// Parts of histories.
 const PIECES: &[&str] = &[
     "{",
     "}",
@@ -107,7 +107,7 @@ const PIECES: &[&str] = &[
     "[1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16]",
 ];
 
-/// Marsaglia's xorshift.
+/// The xorshift generator of Marsaglia.
 struct Random(u64);
 
 impl Random {
@@ -145,7 +145,7 @@ fn main() -> ExitCode {
     if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Fuzzes one target. Whether nothing was found.
+/// Fuzzes one target. Returns true if nothing was found.
 fn fuzz((name, target): &Target, time: Duration, seed: u64) -> bool {
     let here = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let mut pool = seeds(&here.join("seeds").join(name));
@@ -191,14 +191,14 @@ fn save(dir: &Path, input: &[u8]) -> PathBuf {
     path
 }
 
-/// Fowler, Noll and Vo's.
+/// The hash of Fowler, Noll and Vo.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, b| (hash ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// One of the inputs, changed in a few places.
 fn mutated(pool: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
-    // Half of the time a recent find.
+    // Half of the time, this is a recent input.
     let at =
         if random.below(2) == 0 { random.below(pool.len()) } else { pool.len() - 1 - random.below(pool.len().min(50)) };
     let mut input = pool[at].clone();

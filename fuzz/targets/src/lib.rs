@@ -1,7 +1,7 @@
-//! What the fuzzers assert; a panic is a finding.
+//! The assertions of the fuzz targets; a panic is a finding.
 //!
-//! Each target takes any bytes and gives back a short account of what it saw, by which a fuzzer without coverage
-//! distinguishes inputs apart.
+//! Each target accepts any bytes and returns a short account of the result, with which a fuzzer without coverage
+//! distinguishes inputs.
 
 mod markup;
 mod models;
@@ -72,7 +72,8 @@ pub fn validate(data: &[u8]) -> String {
         Some(error) => {
             let first = problems.list.iter().find(|problem| problem.severity == Severity::Error).expect("an error");
             let same = first.message == error.message && first.position == error.position;
-            // What is reported of a bracket, or of an op, that is not closed is where it begins, before the fault.
+            // For a bracket or an op that is not closed, the reported position is its beginning, which is before the
+            // fault.
             let of_whole = ["not closed before the next", "the text ends before the history does"];
             assert!(same || of_whole.iter().any(|of| first.message.contains(of)), "{first}\n{error}");
         }
@@ -107,7 +108,7 @@ pub fn workloads(data: &[u8]) -> String {
         };
         let judged = judge(Reader::new(data));
         let again = judge(Reader::new(data).with_block_bytes(64));
-        // As text, ##NaN is the same as itself.
+        // Compared as text, ##NaN equals itself.
         let is_same = again == judged || format!("{again:?}") == format!("{judged:?}");
         assert!(is_same, "{}: {again:?}\n{judged:?}", checker.name());
         let Ok(report) = judged else { return "no history".into() };
@@ -119,7 +120,7 @@ pub fn workloads(data: &[u8]) -> String {
     said
 }
 
-/// What was read of a text.
+/// The result of reading a text.
 #[derive(Debug, PartialEq)]
 struct Read {
     ops: Vec<String>,
@@ -135,7 +136,7 @@ fn drain(mut reader: Reader<'_>) -> Read {
     Read { ops, error: ended.err() }
 }
 
-/// The same on two threads, in pieces that they take in turns.
+/// The same with two threads, which read pieces in turn.
 fn drain_on_threads(reader: Reader<'_>) -> Read {
     let mut ops = Vec::new();
     let ended = reader.with_threads(2).for_each_ahead(|op| {
@@ -159,7 +160,7 @@ fn format(data: &[u8], format: Format) -> String {
     account(&whole)
 }
 
-/// What can be read can be written, and read again as it was.
+/// Everything that can be read can be written, and reads as the same again.
 fn round_trip<'a>(reader: impl Fn() -> Reader<'a>) {
     let write = |reader: Reader<'_>| {
         let mut reader = reader.without_pairing();
@@ -178,8 +179,8 @@ fn round_trip<'a>(reader: impl Fn() -> Reader<'a>) {
     assert_eq!(String::from_utf8_lossy(&again), String::from_utf8_lossy(&text));
 }
 
-/// Asserts that JSON objects are refused for their syntax exactly if `serde_json` refuses them, up to the extensions:
-/// words for what is not a number, and deeper nesting.
+/// Asserts that JSON objects are rejected for their syntax exactly if `serde_json` rejects them, except for the
+/// extensions: words for NaN and infinities, and deeper nesting.
 fn acceptance(text: &str) {
     if !text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{')
         || text.contains("NaN")
@@ -198,7 +199,7 @@ fn acceptance(text: &str) {
     match ours {
         None => assert_eq!(theirs, None, "taken, but it is no JSON"),
         Some(error) if error.kind == ErrorKind::Syntax => assert!(theirs.is_some(), "{error}"),
-        // Something that is not an op is before what may be a fault of syntax.
+        // A value that is not an op comes before the possible syntax error.
         Some(_) => {}
     }
 }

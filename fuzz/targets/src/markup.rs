@@ -1,6 +1,6 @@
-//! Whether a text is well-formed: XML, or the HTML that our pages are made of.
+//! Asserts that a text is well-formed: XML, or the HTML of the generated pages.
 
-/// Elements of HTML that nothing closes.
+/// HTML elements without an end tag.
 const VOID: [&str; 4] = ["meta", "br", "input", "hr"];
 
 /// Asserts that elements are closed in order, attributes are quoted and not given twice, and references are known.
@@ -22,7 +22,7 @@ pub(crate) fn assert_well_formed(text: &str, is_html: bool) {
         assert!(!name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric()), "an element {name:?}");
         assert_attributes(attributes, is_html);
         if is_html && (name == "script" || name == "style") {
-            // Whatever is there, the first such tag closes it.
+            // The first such end tag closes it, independently of the text before it.
             let (_, behind) = rest.split_once(&format!("</{name}>")).expect("it is closed");
             rest = behind;
         } else if !(is_closed || is_html && VOID.contains(&name)) {
@@ -33,7 +33,7 @@ pub(crate) fn assert_well_formed(text: &str, is_html: bool) {
     assert!(open.is_empty(), "never closed: {open:?}");
 }
 
-/// Where a tag ends: the first `>` outside of quotes.
+/// The end of a tag: the first `>` outside of quotes.
 fn end_of_tag(text: &str) -> Option<usize> {
     let mut is_quoted = false;
     text.bytes().position(|byte| {
@@ -68,12 +68,12 @@ fn assert_attributes(mut rest: &str, is_html: bool) {
     }
 }
 
-/// Asserts that every reference of a text is known, and that nothing but blanks is where elements alone belong.
+/// Asserts that every reference in a text is known, and that there is only white space where only elements are allowed.
 fn assert_text(text: &str, is_outside: bool) {
     assert!(!is_outside || text.trim().is_empty(), "text outside: {text:?}");
     assert!(!text.contains("]]>"), "{text:?}");
     for (at, _) in text.match_indices('&') {
-        // The last ones are of a page's buttons.
+        // The last ones occur in a page's buttons.
         let known = ["&amp;", "&lt;", "&gt;", "&quot;", "&#39;", "&larr;", "&rarr;", "&minus;"];
         assert!(known.iter().any(|known| text[at..].starts_with(known)), "{:?}", &text[at..]);
     }

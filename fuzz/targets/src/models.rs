@@ -1,8 +1,8 @@
-//! Every checker on any bytes: no panic, and the same verdict whoever reads them, how often and by which engine.
+//! Every checker on any bytes: no panic, and the same verdict for all ways of reading, repeated runs, and engines.
 
 use history_core::{Budget, Checker, HistoryError, Keyed, Options, Reader, Report, Run, Verdict};
 
-/// States that a search may visit, and configurations that it may hold: what takes milliseconds.
+/// The maximum number of states and of configurations of a search, which takes milliseconds.
 const STATES_MAX: u64 = 20_000;
 
 /// All checkers of histories.
@@ -18,7 +18,7 @@ pub(crate) fn budget() -> Budget {
     Budget::default().with_states_max(STATES_MAX)
 }
 
-/// The options of a checker that keep it fast, and those that it does not work without.
+/// The options with which a checker is fast, and those that it requires.
 pub(crate) fn options(checker: &dyn Checker) -> Options {
     let limit = "max-configurations";
     let is_limited = checker.options().iter().any(|option| option.name == limit);
@@ -43,7 +43,7 @@ pub fn models(data: &[u8]) -> String {
         for is_keyed in [false, true] {
             let judged = judge(&mut Reader::new(data), &options, is_keyed);
             let again = judge(&mut Reader::new(data).with_block_bytes(64), &options, is_keyed);
-            // As text, ##NaN is the same as itself.
+            // Compared as text, ##NaN equals itself.
             assert!(
                 again == judged || format!("{again:?}") == format!("{judged:?}"),
                 "{}: {again:?}\n{judged:?}",

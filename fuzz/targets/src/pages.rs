@@ -1,4 +1,4 @@
-//! Pictures and pages of any text: well-formed, and with nothing hidden in them.
+//! Pictures and pages of any text: well-formed, and without hidden characters.
 
 use crate::markup::assert_well_formed;
 use histcheck_draw::graph::{self, PlotOptions};
@@ -9,7 +9,7 @@ use histcheck_draw::{Limits, draw_all};
 use history_core::figure::{Content, Figure, KeyRead, LogCell, LogPart, LogRow};
 use history_core::{Client, Datum, OpKind, Report, Step, Verdict, WitnessOp, visible};
 
-/// Takes numbers and texts from bytes; when they are over, zeros and empty texts.
+/// Numbers and texts taken from bytes; after their end, zeros and empty texts.
 struct Source<'a>(&'a [u8]);
 
 impl Source<'_> {

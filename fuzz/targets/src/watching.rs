@@ -1,11 +1,11 @@
-//! A history that comes in pieces and is watched, compared with the same history at once.
+//! A history that arrives in pieces and is watched, compared with the same history as a whole.
 
 use crate::models::{budget, checkers, options};
 use history_core::{Checker, HistoryError, Reader, Report, Verdict};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-/// Bytes that come in pieces, each as long as one of `lengths` says.
+/// Bytes that arrive in pieces, with lengths from `lengths`.
 struct Pieces<'a> {
     data: &'a [u8],
     lengths: &'a [u8],
@@ -24,7 +24,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Judges op by op, and looks after each whether it is known to be invalid.
+/// Checks op by op, and examines after each whether the history is known to be invalid.
 fn watch(checker: &dyn Checker, reader: &mut Reader<'_>) -> Result<Report, HistoryError> {
     let mut run = checker.start(&options(checker)).expect("options that it has");
     let mut is_violated = false;
@@ -66,7 +66,7 @@ pub fn watching(data: &[u8]) -> String {
         said += &watched
             .as_ref()
             .map_or_else(|error| format!("{:?} ", error.kind), |report| format!("{} ", report.verdict.name()));
-        // One of them may see an error that the other, which knew enough before, does not.
+        // One of them may reach an error before which the other one has stopped.
         let (Ok(whole), Ok(watched)) = (whole, watched) else { continue };
         let (a, b) = (whole.verdict, watched.verdict);
         let differ = a != b && a != Verdict::Unknown && b != Verdict::Unknown;

@@ -1,13 +1,12 @@
-//! What there is too much of, by numbers that only fall: casts between integers, long functions, files that nothing
-//! uses.
+//! Limits on numbers that may only fall: casts between integers, long functions, files that nothing uses.
 
 use histcheck_tidy::manifests::manifests;
 use histcheck_tidy::modules::is_test;
 use histcheck_tidy::{code, files, read, root};
 use std::collections::BTreeMap;
 
-/// Casts with `as` between numbers, by folder of a crate, without those in its module `ids`: use `From` or `TryFrom`,
-/// or a function of that module. A crate that is not here has none.
+/// The number of casts with `as` between numbers, by folder of a crate, without those in its module `ids`: use `From`
+/// or `TryFrom`, or a function of that module. A crate that is not listed has none.
 const CASTS: [(&str, usize); 15] = [
     ("check-elle", 17),
     ("check-jepsen", 2),
@@ -19,22 +18,22 @@ const CASTS: [(&str, usize); 15] = [
     ("fuzz/targets", 3),
     ("history-core", 11),
     ("plugins/abi", 3),
-    // A constant.
+    // The cast is in a constant.
     ("record/live", 1),
     ("record/parallel", 1),
     ("record/parallel/bench", 3),
     ("record/simulate", 12),
-    // Shares of counts.
+    // The casts compute shares of counts.
     ("serve", 2),
 ];
 
-/// Lines of a function, from its signature to its brace.
+/// The maximum number of lines of a function, from its signature to its closing brace.
 const FUNCTION_LINES_MAX: usize = 70;
 
-/// Files with longer functions, and how many lines the longest has.
+/// Files with longer functions, and the number of lines of the longest one.
 const LONG_FUNCTIONS: [(&str, usize); 0] = [];
 
-/// Files that no other file names, and who uses them.
+/// Files that no other file names, and their users.
 const USED_BY_OTHERS: [&str; 0] = [];
 
 const NUMBERS: [&str; 14] =
@@ -73,10 +72,10 @@ fn casts_only_become_fewer() {
     assert!(wrong.is_empty(), "CASTS has other numbers; if one has fallen, write it there:\n{}", wrong.join("\n"));
 }
 
-/// The functions of a text: the line of each signature, and how many lines it has.
+/// The functions of a text: the line of each signature, and the number of lines.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
-    // Lines and columns in which functions began that are not closed yet.
+    // The lines and columns of functions that are not closed yet.
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let indent = line.len() - line.trim_start().len();
@@ -122,7 +121,7 @@ fn the_end_of_a_function_is_found() {
     assert_eq!(functions(text), [(1, 6), (9, 2)]);
 }
 
-/// Whether Cargo finds a file without being told.
+/// Whether Cargo finds a file by its path.
 fn is_found_by_cargo(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_root = ["main.rs", "lib.rs", "mod.rs", "build.rs"].contains(&name);
@@ -135,17 +134,17 @@ fn every_source_is_part_of_something() {
     let all = files(".rs");
     let texts: Vec<String> = all.iter().map(read).collect();
     let manifests: Vec<String> = files("Cargo.toml").iter().map(read).collect();
-    // What follows the last `mod` of each line that declares one, by the file.
+    // For each file, the text after the last `mod` of each line that declares a module.
     let modules: Vec<Vec<String>> = texts.iter().map(|text| text.lines().filter_map(module).collect()).collect();
     for path in all.iter().filter(|path| !is_found_by_cargo(path) && !USED_BY_OTHERS.contains(&path.as_str())) {
         let (folder, name) = path.rsplit_once('/').unwrap();
-        // The parent is `mod.rs`, the root of a target, or a file named like the folder.
+        // The parent is `mod.rs`, the root of a target, or a file with the folder's name.
         let is_named = all.iter().zip(&modules).any(|(other, modules)| {
             let is_near =
                 other.rsplit_once('/').is_some_and(|(above, _)| above == folder) || *other == format!("{folder}.rs");
             is_near && modules.iter().any(|module| module == name.trim_end_matches(".rs"))
         });
-        // Or a manifest, or an attribute, has its path.
+        // A manifest or an attribute may contain its path.
         let ending = format!("/{name}\"");
         let is_listed = || manifests.iter().chain(&texts).any(|text| text.contains(&ending));
         assert!(is_named || is_listed(), "nothing uses {path}");

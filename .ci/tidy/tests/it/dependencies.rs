@@ -1,4 +1,4 @@
-//! Who may depend on whom: the table in `docs/architecture.md`, held against the manifests.
+//! Dependencies: compares the table in `docs/architecture.md` with the manifests.
 
 use histcheck_tidy::manifests::{Manifest, cargo, manifests};
 use std::collections::BTreeSet;
@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 struct Row {
     folder: String,
     name: String,
-    /// The crates of this repository that it may depend on; nothing if all.
+    /// The crates of this repository on which it may depend; `None` if all.
     ours: Option<BTreeSet<String>>,
-    /// The crates from elsewhere that it depends on; nothing if any.
+    /// The other crates on which it depends; `None` if any.
     others: Option<BTreeSet<String>>,
 }
 
@@ -30,7 +30,7 @@ fn rows() -> Vec<Row> {
     table.map(row).collect()
 }
 
-/// `a, b; a remark`, `none`, or the word for whatever one likes.
+/// Parses `a, b; a remark`, `none`, or the word for no restriction.
 fn names(cell: &str, whatever: &str) -> Option<BTreeSet<String>> {
     let list = cell.split(';').next().unwrap().trim();
     match list {
@@ -40,7 +40,7 @@ fn names(cell: &str, whatever: &str) -> Option<BTreeSet<String>> {
     }
 }
 
-/// All but tests that are packages: such a one stands in its crate's folder, and has no row.
+/// All crates except packages of tests, which are in their crate's folder and have no row.
 fn crates() -> impl Iterator<Item = Manifest> {
     manifests().into_iter().filter(|manifest| !manifest.folder.ends_with("/tests"))
 }
@@ -86,7 +86,7 @@ fn nobody_knows_the_command_line() {
     assert!(who.is_empty(), "{who:?}");
 }
 
-/// What `docs/embedding.md` says that one crate takes along, however far away.
+/// The indirect dependencies of a crate that `docs/embedding.md` lists.
 fn taken_along() -> Vec<(String, [Vec<String>; 2])> {
     let text = histcheck_tidy::read("docs/embedding.md");
     let (_, after) = text.split_once("| to check | crate | dependencies |\n").expect("no table");

@@ -1,15 +1,15 @@
-//! How sources look, where neither rustfmt nor clippy says.
+//! Rules on the form of sources that neither rustfmt nor clippy verifies.
 
 use histcheck_tidy::{files, read};
 
-/// As wide as code. rustfmt leaves comments alone.
+/// The same width as code. rustfmt does not change comments.
 const COMMENT_CHARS_MAX: usize = 120;
 const FILE_LINES_MAX: usize = 500;
 
-/// Files that are longer nevertheless, and why.
+/// Files that may be longer, and the reason.
 const LONG: [(&str, &str); 0] = [];
 
-/// Never to change.
+/// A folder whose files must never change.
 const FROZEN: &str = "plugins/abi/tests/frozen/";
 
 fn sources() -> Vec<(String, String)> {
@@ -21,7 +21,7 @@ fn sources() -> Vec<(String, String)> {
 fn files_open_with_what_they_are_about() {
     for (path, text) in sources() {
         let first = text.lines().next().unwrap_or_default();
-        // Or with a README, which does.
+        // A file may also open with a README, which has such a sentence.
         let is_said = first.starts_with("//! ") || first == "#![doc = include_str!(\"../README.md\")]";
         assert!(is_said, "{path} opens with {first:?}");
     }
@@ -46,7 +46,7 @@ fn lines_can_be_read() {
         for (at, line) in text.lines().enumerate() {
             let place = format!("{path}:{}", at + 1);
             let line_start = line.trim_start();
-            // The row of a table cannot be broken.
+            // The row of a table cannot be wrapped.
             let is_comment = line_start.starts_with("//") && !line_start.starts_with("//! |");
             let chars = if is_comment { line.chars().count() } else { 0 };
             assert!(chars <= COMMENT_CHARS_MAX, "{place} has {chars} characters, more than {COMMENT_CHARS_MAX}");
@@ -58,7 +58,7 @@ fn lines_can_be_read() {
 
 #[test]
 fn nothing_is_left_to_be_done() {
-    // Taken apart, or this file would hold them.
+    // The words are split here, so that this file does not contain them.
     let left = [concat!("to", "do!("), concat!("unimple", "mented!("), concat!("db", "g!("), concat!("FIX", "ME")];
     for (path, text) in sources() {
         for word in left {

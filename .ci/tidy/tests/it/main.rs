@@ -1,4 +1,4 @@
-//! The rules of the repository, one subject a module.
+//! The rules of the repository, one subject per module.
 
 mod counts;
 mod dependencies;

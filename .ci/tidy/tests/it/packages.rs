@@ -1,4 +1,4 @@
-//! What each published crate brings along, and where versions of Rust are named.
+//! The files in each published crate, and the places that name versions of Rust.
 
 use histcheck_tidy::manifests::{Manifest, manifests};
 use histcheck_tidy::{files, read, root};

@@ -1,23 +1,23 @@
-//! How the tree is built: no circles of modules, folders that one can take in, and a command line that knows no checker
-//! by name.
+//! The structure of the tree: no cycles of modules, folders of limited size, and a command line without names of
+//! checkers.
 
 use histcheck_tidy::manifests::manifests;
 use histcheck_tidy::modules::{circles, modules};
 use histcheck_tidy::{code, files, read};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Entries of a folder of sources, at most.
+/// The maximum number of entries in a folder of sources.
 const ENTRIES_MAX: usize = 16;
 
-/// The text in the quotes after each place where `before` stands, up to the tests of a file.
+/// The quoted text after each occurrence of `before`, up to the tests of a file.
 fn quoted_after(text: &str, before: &str) -> Vec<String> {
     let code = text.split("\nmod tests").next().unwrap_or_default();
     let quoted = code.split(before).skip(1).filter_map(|after| after.split('"').next());
     quoted.map(str::to_owned).collect()
 }
 
-/// What only checkers and the grammar of the command line may name: all checkers that are built in, as the table has
-/// them that no checker may be missing from; all anomalies and consistency levels of transactions; all options.
+/// Names that only checkers and the grammar of the command line may contain: all built-in checkers, from the table that
+/// must contain every checker; all anomalies and consistency levels of transactions; all options.
 fn names() -> BTreeSet<String> {
     let checkers = quoted_after(&read("cli/tests/it/vacuous.rs"), "    row(\"");
     let mut all: BTreeSet<String> =
@@ -30,20 +30,19 @@ fn names() -> BTreeSet<String> {
         if path.starts_with("check-") && path.contains("/src/") {
             let joined = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
             all.extend(quoted_after(&joined, "OptionSpec::new(\""));
-            // An anomaly, and what it is.
+            // An anomaly, and its summary.
             let pairs = joined.split("(\"").filter_map(|after| after.split_once("\", \""));
             let is_told = |summary: &str| summary.starts_with(|c: char| c.is_ascii_uppercase());
             all.extend(pairs.filter(|(_, summary)| is_told(summary)).map(|(name, _)| name.to_owned()));
         }
     }
-    // Not the sentences of these tables.
-    // A field of reports on histories of keys is called so as well.
+    // Removes a name that a field of reports on histories of keys has, too, and the sentences of these tables.
     all.remove("key-count");
     all.retain(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') && name.len() > 1);
     all
 }
 
-/// Where they may stand: in the words of the command line, in examples of its help, and where histories are made.
+/// Files that may contain them: the options of the command line, examples in its help, and generators of histories.
 fn may_name(path: &str) -> bool {
     path.starts_with("cli/src/line/") || path.contains("/tests")
 }
@@ -65,7 +64,7 @@ fn folders_can_be_taken_in() {
     let mut entries: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for path in files(".rs").into_iter().filter(|path| path.contains("/src/")) {
         let mut parts: Vec<&str> = path.split('/').collect();
-        // A module and the folder of its children are one entry.
+        // A module and the folder of its children count as one entry.
         while let Some(name) = parts.pop() {
             let folder = parts.join("/");
             if !folder.contains("/src") && !folder.ends_with("src") {
@@ -96,7 +95,7 @@ fn the_command_line_knows_no_checker_by_name() {
     }
 }
 
-/// Characters that show nothing, or turn the text around them, are listed once.
+/// Characters that are invisible or reorder text are listed only once.
 #[test]
 fn hidden_characters_stand_in_one_table() {
     let is_hidden = |code: u32| {
@@ -116,7 +115,7 @@ fn hidden_characters_stand_in_one_table() {
     }
 }
 
-/// The lint refuses `unsafe` wherever it is not lifted.
+/// The lint forbids `unsafe` wherever it is not explicitly allowed.
 #[test]
 fn unsafe_code_stands_where_others_call_and_are_called() {
     let lifts = |line: &str| {
