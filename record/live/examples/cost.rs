@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let workload = Workload::named("versioned-register").ok_or("no such workload")?;
     let mut rounds_done: [Vec<Figures>; 3] = Default::default();
     for round in 0..rounds {
-        // Each one comes first in a third of the rounds: the machine's speed drifts.
+        // The order of the modes rotates with each round, because the machine's speed drifts.
         for turn in 0..rounds_done.len() {
             let which = (round + turn) % rounds_done.len();
             forget_all()?;
@@ -71,7 +71,7 @@ const NAMES: [&str; 3] = ["bare", "recorded", "recorded and judged"];
 struct Figures {
     /// Operations per second.
     rate: f64,
-    /// Processor time of this process for each.
+    /// Processor time of this process per operation, in microseconds.
     cpu_us: f64,
 }
 
@@ -88,7 +88,7 @@ enum Judge {
     VersionedRegister,
 }
 
-/// Checks nothing.
+/// A checker that accepts every history.
 struct Blind;
 
 impl Run for Blind {
@@ -101,7 +101,7 @@ impl Run for Blind {
     }
 }
 
-/// Processor time that this process has used, in microseconds: on a machine that does other work rates say little.
+/// Processor time that this process has used, in microseconds: on a machine with other load, rates are not reliable.
 fn cpu_us() -> Result<f64, Box<dyn Error>> {
     const TICK_US: f64 = 10_000.0;
     let text = std::fs::read_to_string("/proc/self/stat")?;

@@ -63,7 +63,7 @@ impl Client for OwnClient {
             Request::WriteVersion { key, value, id, previous } => {
                 let held = registers.get(key).map_or_else(first, |(newest, _)| newest.clone());
                 if held.id != *previous {
-                    // It certainly did not happen. Of a request whose answer is lost nobody knows: that is
+                    // The request certainly did not happen. If a response is lost, the outcome is unknown: that is
                     // `Outcome::Info`.
                     return Ok(Outcome::Fail("the register holds another version".to_owned()));
                 }

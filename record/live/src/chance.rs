@@ -12,7 +12,7 @@ pub struct Chance(Pcg64);
 impl Chance {
     /// The choices of one part of a run: `stream` distinguishes the parts.
     pub fn new(seed: u64, stream: u64) -> Chance {
-        // Seeds are small numbers, often neighbours; the multiplier spreads them.
+        // Seeds are small numbers, often consecutive; the multiplier spreads them.
         let state = u128::from(seed ^ stream.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
         Chance(Pcg64::new(state, u128::from(stream)))
     }

@@ -9,14 +9,14 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 thread_local! {
-    /// The address from which this thread connects to proxies; none: the system chooses.
+    /// The address from which this thread connects to proxies; if `None`, the system chooses.
     static SOURCE: Cell<Option<IpAddr>> = const { Cell::new(None) };
 }
 
 /// The byte that a proxy sends when the server behind it has accepted the connection.
 pub(crate) const GREETING: u8 = b'+';
 
-/// From now on, this thread connects from this address, to proxies, which send a greeting.
+/// Makes this thread connect from this address, to proxies, which send a greeting.
 pub(crate) fn dial_from(source: IpAddr) {
     SOURCE.set(Some(source));
 }

@@ -34,14 +34,14 @@ pub struct Kind {
     pub nodes_may_vary: bool,
     /// The command with which it is started, if the user chooses it: its name in capitals, and a description.
     pub command: Option<(&'static str, &'static str)>,
-    /// How one is started.
+    /// How a store of this kind is started.
     pub(crate) make: Make,
 }
 
-/// How a store is started.
+/// The way to start a store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Make {
-    /// By itself, wherever its clients find it.
+    /// As a store of its own, with any location.
     Store(fn(Start) -> Result<Box<dyn Store>, LiveError>),
     /// As a cluster of daemons in a world.
     Cluster {
@@ -50,7 +50,7 @@ pub(crate) enum Make {
         /// Creates the store's own part.
         system: fn(&Start) -> Result<Box<dyn System>, LiveError>,
     },
-    /// By itself, or, with faults, as a daemon on a node: a store by itself cannot be killed.
+    /// As a store of its own, or with faults as a daemon on a node: a store in this process cannot be killed.
     #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "only SQLite is both"))]
     StoreOrCluster {
         store: fn(Start) -> Result<Box<dyn Store>, LiveError>,
@@ -80,7 +80,7 @@ pub struct StoreOption {
     pub values: &'static [&'static str],
     /// Its default value; empty: none.
     pub default: &'static str,
-    /// What it cannot be combined with, if anything.
+    /// A combination that is not valid, if there is one.
     pub(crate) excludes: Option<Exclusion>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Exclusion {
     pub(crate) value: &'static str,
     /// The other option, and its value.
     pub(crate) other: (&'static str, &'static str),
-    /// Why, as a clause.
+    /// The reason, as a clause.
     pub(crate) why: &'static str,
 }
 
@@ -106,7 +106,7 @@ impl StoreOption {
         StoreOption { values, default, ..self }
     }
 
-    /// The same, but for this combination.
+    /// The same option with an invalid combination.
     #[cfg(feature = "sqlite")]
     #[must_use]
     pub(crate) const fn but(self, exclusion: Exclusion) -> StoreOption {
@@ -187,7 +187,7 @@ impl Start {
 }
 
 impl Kind {
-    /// A cluster of three nodes: the defaults of kinds that set their own fields.
+    /// A cluster of three nodes, whose fields are defaults for other kinds.
     pub(crate) const CLUSTER: Kind = Kind {
         name: "",
         summary: "",

@@ -14,7 +14,7 @@ pub struct Need {
     pub package: &'static str,
 }
 
-/// Directories that are not in the path of every user.
+/// Directories that are not in every user's path.
 const ADMINISTRATORS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
 impl Need {

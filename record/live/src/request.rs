@@ -211,7 +211,7 @@ impl Request {
     }
 }
 
-/// A field's value.
+/// The value of a field.
 #[derive(Clone, Debug)]
 pub(crate) enum Field<'f> {
     Null,

@@ -67,15 +67,15 @@ const ALL: [(Fault, &str); 15] = [
     (Fault::Command, "command"),
 ];
 
-/// The faults of a network that a packet filter can make.
+/// The faults of a network that a packet filter can cause.
 pub(crate) const NETWORK: &[Fault] = NODES_AND_CLOCKS.split_at(8).0;
-/// The faults of a single server whose programs work with a clock that is set.
+/// The faults of a single server whose programs support a clock that can be set.
 pub(crate) const SERVER_AND_CLOCK: &[Fault] = NODES_AND_CLOCKS.split_at(9).1;
-/// The faults of a single server whose programs use the system's clock.
+/// The faults of a single server whose programs need the system's clock.
 pub(crate) const SERVER: &[Fault] = SERVER_AND_CLOCK.split_at(4).0;
-/// The faults of a cluster whose programs use the system's clock.
+/// The faults of a cluster whose programs need the system's clock.
 pub(crate) const NODES: &[Fault] = NODES_AND_CLOCKS.split_at(13).0;
-/// The faults of a cluster whose programs work with a clock that is set.
+/// The faults of a cluster whose programs support a clock that can be set.
 pub(crate) const NODES_AND_CLOCKS: &[Fault] = &[
     Fault::Isolate,
     Fault::Split,

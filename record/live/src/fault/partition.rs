@@ -1,4 +1,4 @@
-//! Which links a partition cuts.
+//! The links that a partition cuts.
 //!
 //! A link has a direction: from a node to another one. Nodes are numbered from 0.
 
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// Links that are cut, from the first node to the second.
 pub(crate) type Cuts = BTreeSet<(u32, u32)>;
 
-/// The links that a fault cuts, among `count` nodes; none if it is not a partition.
+/// The links that a fault cuts, among `count` nodes; empty if it is not a partition.
 pub(crate) fn cuts(fault: Fault, nodes: &[u32], count: u32) -> Cuts {
     let is_hit = |node: u32| nodes.contains(&node);
     links(count)
@@ -31,7 +31,7 @@ fn links(count: u32) -> impl Iterator<Item = (u32, u32)> {
     (0..count).flat_map(move |from| (0..count).filter(move |to| *to != from).map(move |to| (from, to)))
 }
 
-/// Whether `to` hears `from` in this ring: its majority begins half a majority before it.
+/// Whether `to` receives messages of `from` in this ring: its majority begins half a majority before it.
 fn hears(ring: &[u32], from: u32, to: u32) -> bool {
     let place = |node: u32| ring.iter().position(|other| *other == node);
     let (Some(from), Some(to)) = (place(from), place(to)) else { return true };
@@ -70,7 +70,7 @@ mod tests {
             assert_eq!(heard.len(), count.to_usize(), "of {count}: {heard:?}");
             assert!(heard.iter().all(|nodes| nodes.len() == count.to_usize() / 2 + 1), "of {count}: {heard:?}");
         }
-        // A majority of five is odd, so the neighbours hear each other.
+        // A majority of five is odd, so neighbours reach each other in both directions.
         assert_eq!(cuts(Fault::Ring, &[0, 1, 2, 3, 4], 5), both_ways(&[(0, 2), (0, 3), (1, 3), (1, 4), (2, 4)]));
     }
 }

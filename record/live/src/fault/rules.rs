@@ -1,6 +1,6 @@
 //! The rules by which `nft` drops packets between the nodes of a bridge.
 //!
-//! The port of node `n`, counted from 0, is `v` and `n + 1`.
+//! The port of node `n`, counted from 0, is named `v` followed by `n + 1`.
 
 use super::partition::Cuts;
 use crate::error::LiveError;
@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 /// The table that contains the rules.
 const TABLE: &str = "table bridge partition";
 
-/// The input with which `nft` drops packets on these links. The table is replaced as a whole, so it exists at every
-/// moment. Each rule is on a line of its own.
+/// The input with which `nft` drops packets on these links. The table is replaced as a whole, so it always exists. Each
+/// rule is on a separate line.
 pub(crate) fn rules(cuts: &Cuts) -> Result<String, LiveError> {
     if cuts.is_empty() {
         return Err(LiveError::Unsupported("a partition needs nodes on both sides".to_owned()));
@@ -25,7 +25,7 @@ pub(crate) fn rules(cuts: &Cuts) -> Result<String, LiveError> {
     Ok(table(&lines))
 }
 
-/// The input with which `nft` loses three in ten packets from and to these nodes.
+/// The input with which `nft` drops three in ten packets from and to these nodes.
 pub(crate) fn loss_rules(nodes: &[u32]) -> String {
     let ports = nodes.iter().map(|node| port(*node)).collect::<Vec<_>>().join(", ");
     let direction = |name: &str| format!("{name} {{ {ports} }} numgen random mod 10 < 3 drop;\n");

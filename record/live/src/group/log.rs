@@ -1,4 +1,4 @@
-//! The end of a log, which explains why a program does not work.
+//! The end of a log, which may explain why a program failed.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -6,17 +6,17 @@ use std::path::Path;
 
 const LINES: usize = 10;
 const BYTES: u64 = 4 << 10;
-/// Bytes of a log that is sent from another machine.
+/// The maximum number of bytes of a log that are sent from another machine.
 const ALL: u64 = 4 << 20;
 
-/// The last lines of this file; nothing if it cannot be read.
+/// The last lines of a file; empty if it cannot be read.
 pub(crate) fn last_lines(path: &Path) -> String {
     let text = read(path, BYTES);
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
 
-/// This file, or the end of it if it is long; nothing if it cannot be read.
+/// The content of a file, or the end of it if it is long; empty if it cannot be read.
 pub(crate) fn last_bytes(path: &Path) -> String {
     read(path, ALL)
 }

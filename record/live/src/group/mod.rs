@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub use watchdog::remove_directory_if_killed;
 pub(crate) use watchdog::undo_if_killed;
 
-/// A process group that was started here. It is killed when this is dropped.
+/// A process group that this process started. It is killed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Group {
     name: String,
@@ -28,35 +28,35 @@ impl Group {
         Ok(Group { name: name.to_owned(), child })
     }
 
-    /// The process that was started, for its pipes.
+    /// The started process, for its pipes.
     pub(crate) fn child(&mut self) -> &mut Child {
         &mut self.child
     }
 
-    /// The process that was started.
+    /// The id of the started process.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// How it ended, if it has.
+    /// The exit status, if the process has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
 
-    /// Kills it.
+    /// Kills the group.
     pub(crate) fn kill(&mut self) -> Result<(), LiveError> {
         self.signal(Signal::KILL)?;
         let _ = self.child.wait();
         Ok(())
     }
 
-    /// Waits until it ends by itself, up to this maximum, and kills the rest.
+    /// Waits until the group ends by itself, up to this maximum, and kills the rest.
     pub(crate) fn end_within(&mut self, most: Duration) {
         let began = Instant::now();
         while self.ended().is_none() && began.elapsed() < most {
             thread::sleep(Duration::from_millis(10));
         }
-        // Nothing can be done about a group that cannot be killed.
+        // A group that cannot be killed is left alone.
         let _ = self.kill();
     }
 
@@ -65,7 +65,7 @@ impl Group {
         self.signal(Signal::STOP)
     }
 
-    /// Lets it go on.
+    /// Continues its execution.
     pub(crate) fn resume(&self) -> Result<(), LiveError> {
         self.signal(Signal::CONT)
     }
@@ -73,7 +73,7 @@ impl Group {
     fn signal(&self, signal: Signal) -> Result<(), LiveError> {
         let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) else { return Ok(()) };
         match kill_process_group(group, signal) {
-            // It has ended by itself.
+            // The group has already ended by itself.
             Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
             Err(error) => Err(LiveError::store(format!("{} cannot be sent a signal: {error}", self.name))),
         }
@@ -82,7 +82,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Nothing can be done about a group that cannot be killed.
+        // A group that cannot be killed is left alone.
         let _ = self.kill();
         watchdog::remove(self.child.id());
     }

@@ -1,8 +1,8 @@
 //! Cleans up if this process is killed: a shell that outlives it kills the process groups that it started.
 //!
-//! No handler can catch SIGKILL. The shell reads the existing groups from a pipe; the pipe ends with this process,
-//! however that ends, and the shell then kills the remaining groups and removes the directories. In a world of
-//! namespaces the kernel does that.
+//! No handler can catch SIGKILL. The shell reads the existing groups from a pipe. The pipe ends with this process in
+//! any case, and the shell then kills the remaining groups and removes the directories. In namespaces, the kernel does
+//! this.
 
 use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -53,12 +53,12 @@ done
 /// The variable that marks the processes of a group.
 const MARK: &str = "HISTCHECK_GROUP";
 
-/// How many groups were started.
+/// The number of groups started.
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
 static PIPE: Mutex<Option<ChildStdin>> = Mutex::new(None);
 
-/// Starts a command as the first process of a group that is to be killed if this process is.
+/// Starts a command as the first process of a group that is killed if this process is killed.
 ///
 /// If this process is killed before it can send the group's number, the group is found by a mark in the environment of
 /// its processes, if the system has `/proc`.
@@ -73,7 +73,7 @@ pub(super) fn start_group(command: &mut Command) -> io::Result<Child> {
     spawned
 }
 
-/// The group has ended.
+/// Records that the group has ended.
 pub(super) fn remove(group: u32) {
     tell(&format!("- {group}\n"));
 }
@@ -82,7 +82,7 @@ pub(super) fn remove(group: u32) {
 /// longer removed. With `None`, no directory is removed.
 pub fn remove_directory_if_killed(directory: Option<&Path>) {
     let name = directory.map(|path| path.display().to_string()).unwrap_or_default();
-    // The shell reads lines, and cuts blanks off their ends.
+    // The shell reads lines, and removes blanks at their ends.
     if name.trim() == name && !name.contains('\n') {
         tell(&format!("directory {name}\n"));
     }
@@ -99,14 +99,14 @@ fn tell(line: &str) {
         *pipe = start();
     }
     if let Some(pipe) = pipe.as_mut() {
-        // Without the shell everything works but this.
+        // If the shell is gone, only this cleanup is missing.
         let _ = pipe.write_all(line.as_bytes());
     }
 }
 
 fn start() -> Option<ChildStdin> {
     let mut shell = Command::new("sh");
-    // In a group of its own it outlives what is sent to that of this process, such as Ctrl-C.
+    // In its own process group, it is not affected by signals to the group of this process, such as Ctrl-C.
     shell.args(["-c", SCRIPT]).process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     shell.spawn().ok()?.stdin.take()
 }
@@ -134,7 +134,7 @@ mod tests {
         shell.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
         shell.wait().unwrap();
         for killed in [&mut told, &mut untold] {
-            // Whoever was not killed ends by this signal, which is another.
+            // If the process was not killed, this other signal ends it, and the assertion fails.
             Command::new("kill").arg(killed.id().to_string()).status().unwrap();
             assert_eq!(killed.wait().unwrap().signal(), Some(9));
         }

@@ -10,10 +10,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How much longer a response may take than the request's own time-out.
+/// How much longer a response may take than the request's own timeout.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// A client that a worker has.
+/// A client in a worker.
 pub(crate) struct RemoteClient {
     link: Arc<Link>,
     client: u64,
@@ -22,20 +22,20 @@ pub(crate) struct RemoteClient {
 }
 
 impl RemoteClient {
-    /// Connects to a worker, and opens one there. `who` is the worker, for messages.
+    /// Connects to a worker, and opens a client there. `who` is the name of the worker, for messages.
     pub(crate) fn connect(who: &str, address: SocketAddr, seat: &Seat, of: Of) -> Result<RemoteClient, LiveError> {
         let who = format!("{who} at {address}");
         let lost = |error: io::Error| LiveError::store(format!("cannot connect to {who}: {error}"));
         let stream = TcpStream::connect_timeout(&address, seat.timeout).map_err(lost)?;
         stream.set_nodelay(true).map_err(lost)?;
-        // A worker that says nothing is none.
+        // A server that sends nothing is not a worker.
         stream.set_read_timeout(Some(seat.timeout)).map_err(lost)?;
         stream.set_write_timeout(Some(seat.timeout)).map_err(lost)?;
         let link = Link::start(&who, stream.try_clone().map_err(lost)?, stream)?;
         RemoteClient::open(link, seat, of)
     }
 
-    /// Opens one.
+    /// Opens a client.
     pub(crate) fn open(link: Arc<Link>, seat: &Seat, of: Of) -> Result<RemoteClient, LiveError> {
         let client = link.number();
         let timeout = seat.timeout + SLACK;
@@ -73,7 +73,7 @@ impl Client for RemoteClient {
     fn end(&mut self) -> Result<(), LiveError> {
         match self.link.call(What::End { client: self.client }, self.timeout) {
             Err(Unanswered::Refused(error)) => Err(error),
-            // A worker that is gone has said all that it had to say.
+            // A worker that is gone sends no more output.
             _ => Ok(()),
         }
     }

@@ -12,7 +12,7 @@ pub(super) fn rules(cuts: &Cuts, at: u32, nodes: &[Node]) -> String {
     table(&from.collect::<Vec<_>>(), "drop", &[])
 }
 
-/// The input with which `nft` loses three in ten packets from and to the other nodes.
+/// The input with which `nft` drops three in ten packets from and to the other nodes.
 pub(super) fn loss_rules(at: u32, nodes: &[Node]) -> String {
     let others = (0..).zip(nodes).filter(|(number, _)| *number != at).map(|(_, node)| node.address);
     let others: Vec<Ipv4Addr> = others.collect();
@@ -37,7 +37,7 @@ fn table(from: &[Ipv4Addr], verdict: &str, to: &[Ipv4Addr]) -> String {
     for (hook, direction, peer, addresses) in [("input", "in", "saddr", from), ("output", "out", "daddr", to)] {
         if !addresses.is_empty() {
             let rule = format!("ip {peer} {{ {} }} {verdict};", list(addresses));
-            // The way to the run itself stays open.
+            // The connection of the run itself is not affected.
             _ = writeln!(
                 text,
                 "chain {direction} {{\ntype filter hook {hook} priority -10;\n{CONTROL} {hook}\n{rule}\n}}"

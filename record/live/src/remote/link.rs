@@ -1,4 +1,4 @@
-//! The connection to a worker: calls of many threads over one stream of bytes, and their replies.
+//! The connection to a worker: calls of many threads over one byte stream, and their replies.
 
 use super::message::{Answer, Call, Hello, Reply, What};
 use crate::error::{LiveError, shortened};
@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Bytes of a line, at most.
+/// The maximum length of a line in bytes.
 const LINE_MAX: u64 = 64 << 20;
 
-/// A way to a worker.
+/// The connection to a worker.
 pub(crate) struct Link {
     /// The worker's name, for messages.
     who: String,
@@ -31,19 +31,19 @@ struct Waiting {
     is_over: bool,
 }
 
-/// Why there is no reply.
+/// The reason why there is no reply.
 #[derive(Debug)]
 pub(crate) enum Unanswered {
     /// The worker had ended before anything was sent.
     NotSent,
-    /// It may have been done.
+    /// The call may have been executed.
     Lost(&'static str),
     /// The worker rejects the call.
     Refused(LiveError),
 }
 
 impl Unanswered {
-    /// As an error of the worker at this place.
+    /// Converts to an error of the worker at this place.
     pub(crate) fn at(self, place: &str) -> LiveError {
         match self {
             Unanswered::NotSent => LiveError::store(format!("the worker at {place} has ended")),
@@ -54,7 +54,7 @@ impl Unanswered {
 }
 
 impl Link {
-    /// Begins to talk to a worker: waits for its first line.
+    /// Starts the communication with a worker: waits for its first line.
     pub(crate) fn start(
         who: &str,
         input: impl Read + Send + 'static,
@@ -117,13 +117,13 @@ impl Link {
         }
     }
 
-    /// Has something done, and does not wait.
+    /// Sends a call without waiting for a reply.
     pub(crate) fn tell(&self, what: What) {
-        // A worker that is gone has nothing left to do.
+        // A worker that is gone has no work left.
         let _ = self.send(&Call { id: self.number(), what });
     }
 
-    /// Closes the connection for further calls.
+    /// Closes the connection to further calls.
     pub(crate) fn close(&self) {
         *self.output.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(std::io::sink());
         lock(&self.waiting).is_over = true;
@@ -140,7 +140,7 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // Whoever reads the answers ends then, and closes the connection.
+        // The thread that reads replies then ends, and closes the connection.
         lock(&self.waiting).is_over = true;
     }
 }
@@ -151,7 +151,7 @@ fn read_answers(mut input: impl std::io::BufRead, waiting: &Mutex<Waiting>) {
     loop {
         match (&mut input).take(LINE_MAX).read_until(b'\n', &mut line) {
             Ok(1..) => {}
-            // A connection may have a limit on how long it is silent; what was read is in the line.
+            // The read timed out; the part that was read is in the line.
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 if lock(waiting).is_over {
                     break;
@@ -162,7 +162,7 @@ fn read_answers(mut input: impl std::io::BufRead, waiting: &Mutex<Waiting>) {
         }
         let Ok(reply) = serde_json::from_slice::<Reply>(&line) else { break };
         line.clear();
-        // Whoever has stopped waiting is not there.
+        // A thread that has stopped waiting is no longer in the map.
         if let Some(sender) = lock(waiting).calls.remove(&reply.id) {
             let _ = sender.send(reply);
         }

@@ -7,7 +7,7 @@ use crate::world::{Node, Order};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The first line of a worker. Both ends must be of one version.
+/// The first line of a worker. Both ends must have the same version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Hello {
     /// The worker's version.
@@ -15,7 +15,7 @@ pub(crate) struct Hello {
 }
 
 impl Hello {
-    /// This program's.
+    /// The first line for this program's version.
     pub(crate) fn own() -> Hello {
         Hello { histcheck_worker: env!("CARGO_PKG_VERSION").to_owned() }
     }
@@ -31,7 +31,7 @@ pub(crate) struct Call {
 /// The content of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum What {
-    /// For the machine.
+    /// An order to the machine.
     Order(Order),
     /// Opens a client under this number.
     Open { client: u64, seat: Seat, of: Of },
@@ -59,16 +59,16 @@ pub(crate) struct Reply {
     pub(crate) answer: Result<Answer, Failure>,
 }
 
-/// What was done.
+/// The result of a call.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Answer {
     /// An order was executed, with its result.
     Done(String),
-    /// A request; whether its client can perform no other one.
+    /// The outcome of a request, and whether its client cannot perform another one.
     Outcome { outcome: Outcome, is_broken: bool },
 }
 
-/// Why it was not done.
+/// The reason why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     what: String,
@@ -85,7 +85,7 @@ impl From<LiveError> for Failure {
 }
 
 impl Failure {
-    /// The error at the machine of this name.
+    /// The error, with the name of its machine.
     pub(crate) fn at(self, place: &str) -> LiveError {
         LiveError::Store { what: format!("{place}: {}", self.what), log: self.log }
     }

@@ -2,8 +2,8 @@
 //!
 //! A worker is this program on another machine. It reads one line of JSON per call, and replies with one line
 //! ([`message`]). The caller records: an invocation before its line is sent, a completion after the reply has arrived.
-//! So one clock and one lock order all operations, on whichever machine they are performed, and the time of the network
-//! only makes them longer, which never makes a history wrong.
+//! So one clock and one lock order all operations, on any machine. The latency of the network only makes operations
+//! longer, which never makes a history wrong.
 //!
 //! A worker serves the clients of a command, for every connection ([`serve::listen`]); or, at the other end of `ssh`,
 //! it serves a whole node: its files, servers, packet filter and clients ([`ssh`]).

@@ -1,4 +1,4 @@
-//! The worker's end: it executes calls and replies.
+//! The worker's end: it executes calls and sends replies.
 
 use super::message::{Answer, Call, Failure, Hello, Of, Reply, What};
 use crate::client::{Client, Seat};
@@ -43,7 +43,7 @@ pub fn clients(listener: &TcpListener, opens: &Arc<Opens>) -> ! {
         };
         let worker = Worker { machine: None, opens: Some(Arc::clone(opens)) };
         thread::spawn(move || {
-            // A connection that ends is the end of its clients, and of nothing else.
+            // The end of a connection ends only its own clients.
             let _ = connection(&stream, worker);
         });
     }
@@ -65,7 +65,7 @@ pub fn node(directory: &Path) -> io::Result<()> {
     let machine = Arc::new(Machine::new(Within::here(), directory.join("data"), directory.join("logs")));
     let worker = Worker { machine: Some(Arc::clone(&machine)), opens: None };
     let served = worker.serve(io::stdin().lock(), io::stdout());
-    // Whatever does not end now is killed by whoever watches this process.
+    // Processes that do not end now are killed by the process that monitors this one.
     let _ = machine.obey(&Order::Stop);
     let _ = machine.remove_filter();
     let _ = std::fs::remove_dir_all(directory);
@@ -73,15 +73,16 @@ pub fn node(directory: &Path) -> io::Result<()> {
     served
 }
 
-/// What a worker serves.
+/// The services of a worker.
 struct Worker {
     /// The node that it is.
     machine: Option<Arc<Machine>>,
-    /// Opens clients that belong to no cluster.
+    /// Opens clients that do not belong to a cluster.
     opens: Option<Arc<Opens>>,
 }
 
-/// The channel for requests of each client, with the numbers of their calls; none: there are no more.
+/// For each client, the channel for its requests with the numbers of their calls; `None` means that there are no more
+/// requests.
 type Clients = HashMap<u64, Sender<(u64, Option<Request>)>>;
 
 /// The output for replies.
@@ -169,7 +170,7 @@ fn no_node() -> LiveError {
 }
 
 fn answer<W: Write>(output: &Output<W>, id: u64, answer: Result<Answer, LiveError>) {
-    // Whoever asked may be gone; the input then ends, too.
+    // The caller may be gone; then the input ends, too.
     let _ = write(output, &Reply { id, answer: answer.map_err(Failure::from) });
 }
 

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 /// The maximum time of an order on a machine: some copy databases.
 const ORDER_MAX: Duration = Duration::from_mins(2);
-/// A port for address look-ups; nothing is sent to it.
+/// A port for looking up the local address; nothing is sent to it.
 const DISCARD: u16 = 9;
 
 /// How nodes on other machines are reached.
@@ -66,7 +66,7 @@ impl World {
     }
 }
 
-/// The address of a machine, by the name that `ssh` has for it.
+/// The address of a machine, from its name in `ssh`.
 fn address(ssh: &str, host: &str) -> Result<Ipv4Addr, LiveError> {
     let mut command = command(ssh, &["-G", host]);
     let asked = command.output().map_err(|source| LiveError::Start { program: ssh.to_owned(), source })?;
@@ -95,9 +95,9 @@ struct Remote {
     name: String,
     link: Arc<Link>,
     logs: PathBuf,
-    /// The daemons that were started.
+    /// The names of the daemons that were started.
     daemons: Mutex<Vec<String>>,
-    /// Ends with it, and so does the worker.
+    /// The `ssh` process. The worker ends with it.
     ssh: Mutex<Group>,
 }
 
@@ -106,7 +106,7 @@ impl Remote {
         fs::create_dir_all(logs).map_err(|source| LiveError::Write { path: logs.to_owned(), source })?;
         let log = logs.join(format!("ssh-{name}.log"));
         let said = File::create(&log).map_err(|source| LiveError::Write { path: log.clone(), source })?;
-        // Everybody may enter the directory: servers are run by their own users.
+        // All users may enter the directory, because servers run as their own users.
         let script = format!(
             "sh -c 'umask 022; d=$(mktemp -d /tmp/histcheck-live-XXXXXX) && chmod 711 \"$d\" && head -c {} > \"$d/histcheck\" && \
              chmod 700 \"$d/histcheck\" && exec \"$d/histcheck\" {} \"$d\"'",
@@ -146,17 +146,17 @@ impl Drop for Remote {
         for name in names {
             let log = self.link.call(What::Order(Order::Log { name: name.clone() }), Duration::from_secs(5));
             if let Ok(Answer::Done(text)) = log {
-                // The run has its verdict; a log that cannot be kept does not change it.
+                // The verdict does not depend on the log, so an error is ignored.
                 let _ = fs::write(self.logs.join(format!("{name}.log")), text);
             }
         }
-        // The worker ends everything when its input ends; it is waited for, so that nothing is left behind it.
+        // The worker ends everything when its input ends. This waits for it, so that no process remains.
         self.link.close();
         self.ssh.lock().unwrap_or_else(PoisonError::into_inner).end_within(Duration::from_secs(10));
     }
 }
 
-/// Machines, and the network that they are on.
+/// Machines, and the network between them.
 struct Machines {
     nodes: Vec<Node>,
     remotes: Vec<Arc<Remote>>,
@@ -176,11 +176,11 @@ impl Surroundings for Machines {
         if let Some(fault) = faults.iter().find(|fault| matches!(fault, Fault::PowerCut | Fault::FullDisk)) {
             return Err(LiveError::Unsupported(format!("the fault {fault} is not possible on other machines")));
         }
-        // Whoever may not filter packets there should learn of it before the run.
+        // If filtering packets is not permitted there, this reports it before the run.
         if faults.iter().any(|fault| NETWORK.contains(fault)) { self.heal() } else { Ok(()) }
     }
 
-    /// A link that is down would cut off the run as well.
+    /// Without faults that take links down, because they would cut off the run as well.
     fn faults(&self) -> Vec<Fault> {
         NETWORK.iter().copied().filter(|fault| *fault != Fault::LinkDown).collect()
     }

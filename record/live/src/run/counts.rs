@@ -41,7 +41,7 @@ impl Took {
         }
     }
 
-    /// Those since the last time.
+    /// Returns the durations since the last call.
     pub(crate) fn take(&self) -> Vec<u64> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

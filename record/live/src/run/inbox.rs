@@ -4,11 +4,11 @@ use std::io::{self, Read};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The maximum number of lines that may wait: the judge is never further behind than this and what it is reading.
+/// The maximum number of waiting lines: the judge is never further behind than this, plus the lines it is reading.
 const LINES_MAX: usize = 256;
 /// The number of lines that wake the judge. Waking it for each line would cost more than recording the line.
 const LINES_WAKE: usize = LINES_MAX / 4;
-/// How long fewer lines wait.
+/// The maximum time for which fewer lines wait.
 const WAIT: Duration = Duration::from_millis(2);
 
 /// Creates an inbox: its sender and its reader.
@@ -43,14 +43,14 @@ impl Shared {
 pub(crate) struct Sender(Arc<Shared>);
 
 impl Sender {
-    /// Whether lines would not wait.
+    /// Whether lines could be sent without waiting.
     pub(crate) fn has_room(&self) -> bool {
         let waiting = self.0.lock();
         waiting.lines < LINES_MAX || waiting.is_closed
     }
 
-    /// Sends `count` lines, each with its line feed. Waits while there are too many; the judge acquires no lock that
-    /// the caller may hold.
+    /// Sends `count` lines, each with its newline. Waits while there are too many; the judge acquires no lock that the
+    /// caller may hold.
     pub(crate) fn put(&self, lines: &[u8], count: usize) {
         let mut waiting = self.0.lock();
         while waiting.lines >= LINES_MAX && !waiting.is_closed {

@@ -52,7 +52,7 @@ impl fmt::Debug for Check<'_> {
 }
 
 impl Check<'_> {
-    /// Whether it gets ops as they are recorded.
+    /// Whether the checker receives ops as they are recorded.
     pub(crate) fn is_fed(&self) -> bool {
         self.watches || self.start_online.is_some()
     }
@@ -67,8 +67,8 @@ pub struct Violated {
     pub index: Option<u64>,
 }
 
-/// Checks ops as they are recorded, until there are no more: it is then known whether the history `is_whole`. Returns
-/// the report, and where the violation was certain.
+/// Checks ops as they are recorded, until there are no more. At that time, `is_whole` contains whether the history is
+/// complete. Returns the report, and the op at which the violation was certain.
 pub(crate) fn follow(
     check: &Check<'_>,
     start: &Start<'_>,
@@ -81,7 +81,7 @@ pub(crate) fn follow(
     let end = EndOnDrop(stop);
     let mut run = start()?;
     let mut violated = None;
-    // Whether the checker wants no more ops. They are recorded all the same.
+    // Whether the checker needs no more ops. They are still recorded.
     let mut is_settled = false;
     Reader::new(inbox).with_format(Format::Json).growing().for_each(|op| {
         if is_settled {
@@ -105,7 +105,7 @@ pub(crate) fn follow(
         Ok(if is_settled { ControlFlow::Continue(()) } else { flow })
     })?;
     drop(end);
-    // Clients that end at a violation do not read what they would have read in the end.
+    // Clients that stop at a violation do not perform the final reads.
     let ends_early = violated.is_some() && !check.keeps_going || !is_whole.load(Ordering::Acquire);
     let report = if ends_early { run.finish_early(&check.budget) } else { run.finish(&check.budget) };
     Ok((report?, violated))
@@ -120,11 +120,11 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// The time between two checks of the size of the file.
+/// The time between two reads of the file's size.
 const LOOK: Duration = Duration::from_millis(100);
-/// A file that grows is checked at least so often, however slowly it grows.
+/// The maximum time between two checks of a growing file.
 const EVERY: Duration = Duration::from_secs(10);
-/// Bytes of the first prefix.
+/// The length of the first prefix in bytes.
 const FIRST: u64 = 64 << 10;
 
 /// Checks prefixes of the file until the run ends. Returns where a violation was found.
@@ -159,8 +159,7 @@ pub(crate) fn check_prefixes(
     Ok(None)
 }
 
-/// Checks the first bytes of the file. If not everything was recorded, the report omits what only the end would have
-/// shown.
+/// Checks the first bytes of the file. If not everything was recorded, the report omits results that depend on the end.
 pub(crate) fn check_file(check: &Check<'_>, path: &Path, bytes: u64, is_whole: bool) -> Result<Report, HistoryError> {
     let file = File::open(path).map_err(|error| {
         HistoryError::new(history_core::ErrorKind::Io, format!("reading {} failed: {error}", path.display()))

@@ -1,4 +1,4 @@
-//! The line of an op, as JSON: bytes appended to a buffer.
+//! Writes the line of an op as JSON: bytes appended to a buffer.
 //!
 //! A recorder writes two lines for each operation, so this is written without the formatting machinery.
 
@@ -65,19 +65,19 @@ fn name(line: &mut Vec<u8>, name: &str) {
 
 /// A text in quotes.
 pub(super) fn quoted(line: &mut Vec<u8>, text: &str) {
-    // Most texts are words, which need nothing but quotes.
+    // Most texts consist of letters and digits, which need no escapes.
     if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
         line.push(b'"');
         line.extend_from_slice(text.as_bytes());
         line.push(b'"');
     } else {
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         _ = serde_json::to_writer(line, text);
     }
 }
 
 fn json(line: &mut Vec<u8>, value: &Json) {
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     _ = serde_json::to_writer(line, value);
 }
 

@@ -1,4 +1,4 @@
-//! The file of a history: lines get their places one by one, and are written in groups.
+//! The file of a history: lines get their positions one by one, and are written in groups.
 //!
 //! A line gets its place in the order when it is appended, and is written later, together with the lines that other
 //! threads have appended meanwhile: with one call, and one message to the judge, for all of them. A thread that needs
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// The file of a history, and the judge's copy of it.
+/// The file of a history, and the copy for the judge.
 pub(super) struct Log {
     started: Instant,
     order: Mutex<Order>,
@@ -30,25 +30,25 @@ pub(super) struct Log {
     has_failed: AtomicBool,
 }
 
-/// Lines that have their places and are not in the file.
+/// Lines that have a position but are not in the file yet.
 #[derive(Default)]
 struct Order {
     lines: Vec<u8>,
     count: usize,
-    /// Bytes of all lines that have their place.
+    /// The total length of all lines with a position, in bytes.
     end: u64,
 }
 
 struct Writer {
     file: File,
     judge: Option<Sender>,
-    /// The group that is written.
+    /// The group that is being written.
     lines: Vec<u8>,
     failure: Option<io::Error>,
 }
 
 impl Log {
-    /// Writes into this file, which is empty, and for a judge.
+    /// Creates a log that writes to an empty file, and to a judge.
     pub(super) fn new(file: File, judge: Option<Sender>, started: Instant) -> Log {
         Log {
             started,
@@ -59,8 +59,8 @@ impl Log {
         }
     }
 
-    /// Gives a line its place: its index, and the current time, which never decreases. `body` is the rest of the line.
-    /// Returns where the line ends.
+    /// Assigns a line its position: its index, and the current time, which never decreases. `body` is the rest of the
+    /// line. Returns the end of the line.
     pub(super) fn append(&self, body: &[u8]) -> u64 {
         let mut order = lock(&self.order);
         let Order { lines, count, end } = &mut *order;
@@ -78,18 +78,18 @@ impl Log {
         *end
     }
 
-    /// Returns when all lines that end here or before are in the file, or a line could not be written.
+    /// Returns when all lines up to this position are in the file, or a line could not be written.
     pub(super) fn flush(&self, end: u64) {
         if self.written() < end {
             let mut writer = lock(&self.writer);
-            // Another thread may have written the line meanwhile.
+            // Another thread may have written the line in the meantime.
             if self.written() < end {
                 self.write(&mut writer);
             }
         }
     }
 
-    /// Writes all lines, unless another thread is writing or it would have to wait for the judge.
+    /// Writes all lines, unless another thread is writing or this would have to wait for the judge.
     pub(super) fn try_flush(&self) {
         if let Ok(mut writer) = self.writer.try_lock()
             && writer.judge.as_ref().is_none_or(Sender::has_room)
@@ -126,7 +126,7 @@ impl Log {
             return;
         }
         if let Err(error) = writer.file.write_all(&writer.lines) {
-            // The file ends behind a whole line, if it can be cut.
+            // Cuts the file after the last complete line, if possible.
             _ = writer.file.set_len(self.written());
             writer.failure = Some(error);
             self.has_failed.store(true, Ordering::Relaxed);
@@ -170,7 +170,7 @@ mod tests {
                         log.flush(end);
                         let text = std::fs::read_to_string(path).unwrap();
                         assert!(text.contains(&format!("\"ok\":\"{thread}-{number}\"")), "{thread}-{number}");
-                        // Behind it another thread may be writing right now.
+                        // After this position, another thread may be writing.
                         assert!(text.as_bytes()[..end.to_usize()].ends_with(b"}\n"));
                     }
                 });

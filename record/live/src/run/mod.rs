@@ -126,7 +126,7 @@ pub struct Progress {
     pub news: Vec<FaultEvent>,
 }
 
-/// How often progress is reported.
+/// The time between two progress reports.
 const PROGRESS: Duration = Duration::from_millis(200);
 
 impl Live<'_> {
@@ -160,11 +160,11 @@ impl Live<'_> {
                     state.over.set();
                 }
                 if state.over.wait(PROGRESS.min(self.time_limit.saturating_sub(began.elapsed()))) {
-                    // The flag no longer makes anybody wait.
+                    // No thread waits for the flag any more.
                     thread::sleep(Duration::from_millis(1));
                 }
             }
-            // Clients whose run nobody ended have done all operations.
+            // Clients whose run was not ended have performed all operations.
             is_used_up |= !state.over.is_set();
             state.over.set();
             let sittings: Vec<Sitting> = seats.into_iter().map(joined).collect();
@@ -172,7 +172,7 @@ impl Live<'_> {
             state.is_whole.store(state.end(sittings, is_used_up), Ordering::Release);
             let time = began.elapsed();
             if let Err(error) = recorder.end() {
-                // What is in the file is judged all the same.
+                // The content of the file is still checked.
                 state.fail(error);
             }
             (time, joined(judge).map_err(LiveError::from))
@@ -190,7 +190,7 @@ impl Live<'_> {
         });
         let (report, violated, failure) = match (judged, failure) {
             (Ok((report, violated)), failure) => (report, violated, failure),
-            // What did not work explains why there is nothing to judge.
+            // The failure explains why there is nothing to check.
             (Err(_), Some(failure)) => return Err(failure),
             (Err(error), None) => return Err(error),
         };
@@ -204,7 +204,7 @@ impl Live<'_> {
         Ok(Ended { report, history: path, is_whole, kept_out, ops, ok, faults, violated, time, failure })
     }
 
-    /// Fails if nothing was tested, given the number of operations that succeeded and of faults that began.
+    /// Fails if nothing was tested, given the numbers of operations that succeeded and of faults that began.
     fn require_a_test(&self, ok: u64, faults: u64) -> Result<(), LiveError> {
         if ok == 0 {
             return Err(LiveError::Store { what: "no operation succeeded".to_owned(), log: self.store.log() });
@@ -230,12 +230,12 @@ struct State<'s, 'l> {
     /// Ends the clients and the nemesis.
     over: Stop,
     faults: Faults,
-    /// Operations that were begun.
+    /// The number of operations begun.
     invoked: AtomicU64,
-    /// Whether the last requests of the workload succeeded, if it has any. Without them, values that were not read yet
-    /// are unknown.
+    /// Whether the final requests of the workload succeeded, if it has any. Without them, it is unknown whether values
+    /// that were not read were lost.
     is_whole: AtomicBool,
-    /// Why each client without a connection had none when the run ended.
+    /// For each client without a connection at the end of the run, the reason.
     kept_out: Mutex<Vec<String>>,
     /// The first error.
     failure: Mutex<Option<LiveError>>,
@@ -257,7 +257,7 @@ impl Drop for EndIfUnwinding<'_> {
     }
 }
 
-/// The report of a checker that received ops during the run, and where a violation was found.
+/// The report of a checker that received ops during the run, and the op at which the violation was certain.
 type Judged = (Option<Report>, Option<Violated>);
 
 impl<'s, 'l> State<'s, 'l> {
@@ -302,7 +302,7 @@ impl State<'_, '_> {
         }
     }
 
-    /// Ends the run when it is dropped, if its thread panics: otherwise the other threads would continue.
+    /// Returns a guard that ends the run if its thread panics: otherwise, the other threads would continue.
     fn end_if_unwinding(&self) -> EndIfUnwinding<'_> {
         EndIfUnwinding { over: &self.over, recorder: self.recorder }
     }

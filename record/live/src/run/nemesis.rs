@@ -1,9 +1,10 @@
 //! The nemesis: a seeded schedule of faults, whose steps wait for events.
 //!
-//! A round is: a pause; a fault at a target; until the primary has changed, or ten seconds; a short time more, in which
-//! two nodes may both believe to be the primary; the end of the fault; until the store is settled, or twenty seconds.
-//! The target is resolved when the fault begins, so that it is the node that is the primary at that moment. Every step
-//! is an op of the process `nemesis`, and is written to the schedule, from which it can be replayed.
+//! A round is: a pause; a fault at a target; a wait until the primary has changed, at most ten seconds; a short
+//! additional time, in which two nodes may both believe that they are the primary; the end of the fault; a wait until
+//! the store is settled, at most twenty seconds. The target is resolved when the fault begins, so that it is the node
+//! that is the primary at that time. Every step is an op of the process `nemesis`, and is written to the schedule, from
+//! which it can be replayed.
 
 use crate::chance::Chance;
 use crate::client::Store;
@@ -88,13 +89,13 @@ impl Faults {
     }
 }
 
-/// Waits of a round at most.
+/// The maximum waits of a round.
 const CHANGE_MAX: Duration = Duration::from_secs(10);
 pub(crate) const SETTLE_MAX: Duration = Duration::from_secs(20);
-/// The time between two checks of the store.
+/// The time between two queries of the store.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The nemesis at work.
+/// Executes the schedule.
 pub(crate) struct Player<'p> {
     pub(crate) store: &'p dyn Store,
     pub(crate) recorder: &'p Recorder,
@@ -106,7 +107,7 @@ pub(crate) struct Player<'p> {
 }
 
 impl Player<'_> {
-    /// Plays until the run ends, and then ends all faults.
+    /// Executes the schedule until the run ends, and then ends all faults.
     pub(crate) fn run(&mut self, nemesis: &Nemesis, seed: u64) -> Result<(), LiveError> {
         let played = match &nemesis.replay {
             Some(steps) => steps.iter().try_for_each(|step| self.play(step)),
@@ -114,8 +115,8 @@ impl Player<'_> {
             None => self.rounds(nemesis, &mut Chance::new(seed, u64::MAX)),
         };
         let healed = if self.faults.now().is_some() { self.end() } else { Ok(()) };
-        // A run that is over does not wait for what its last step was to do. But whoever goes on with the store is to
-        // know that a fault is still on.
+        // If the run is over, an error of its last step is ignored. But an error in ending the faults is returned,
+        // because the store may still have a fault.
         if self.stop.is_set() { healed } else { played.and(healed) }
     }
 
@@ -140,7 +141,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Plays a step, unless the run has ended.
+    /// Executes a step, unless the run has ended.
     fn play(&mut self, step: &Step) -> Result<(), LiveError> {
         if self.stop.is_set() {
             return Ok(());
@@ -156,7 +157,7 @@ impl Player<'_> {
                 let listed = hit.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" ");
                 self.primary = store.primary();
                 self.faults.set(Some(format!("{fault} {listed}")));
-                // Recorded first, so that no effect of the fault comes before it.
+                // Recorded first, so that no effect of the fault precedes it.
                 self.recorder.nemesis(&fault.to_string(), &json!(hit));
                 store.begin(*fault, nodes)?;
                 self.faults.begun.fetch_add(1, Ordering::Relaxed);
@@ -190,7 +191,7 @@ impl Player<'_> {
     }
 }
 
-/// Waits until it is so. Whether it was before the time was over.
+/// Waits until the condition is true. Returns whether it became true in time.
 pub(crate) fn until(most: Duration, stop: &Stop, mut is_so: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
     while !is_so() {

@@ -1,4 +1,4 @@
-//! How long a thread of a run waits: up to its own maximum, but hardly longer than the run.
+//! Limits how long a thread of a run waits: up to its own maximum, but hardly longer than the run.
 //!
 //! A request may take many seconds, and the end of a run should not be delayed by it. Every wait of a client or of the
 //! nemesis therefore checks regularly whether the run is over, and then ends soon.
@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// The run that this thread is of.
+    /// The run of this thread.
     static RUN: RefCell<Option<Stop>> = const { RefCell::new(None) };
 }
 
@@ -19,12 +19,12 @@ pub(crate) const LOOK: Duration = Duration::from_millis(200);
 /// How long a wait continues after the end of the run: most responses arrive in this time.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// This thread is one of the run that this flag ends.
+/// Makes this thread one of the run that this flag ends.
 pub(crate) fn is_of(run: &Stop) {
     RUN.set(Some(run.clone()));
 }
 
-/// Does something on this thread that the run of this flag has to wait for.
+/// Runs `what` on this thread as a part of the run with this flag.
 pub(crate) fn within<T>(run: &Stop, what: impl FnOnce() -> T) -> T {
     let before = RUN.replace(Some(run.clone()));
     let done = what();
@@ -44,7 +44,7 @@ impl Patience {
         Patience { until: Instant::now() + most }
     }
 
-    /// How long to wait before the next check; none if the wait is over.
+    /// How long to wait before the next check; `None` if the wait is over.
     pub(crate) fn rest(&self) -> Option<Duration> {
         let ended = RUN.with_borrow(|run| run.as_ref().and_then(Stop::since));
         let until = ended.map_or(self.until, |ended| self.until.min(ended + GRACE));
@@ -53,7 +53,7 @@ impl Patience {
     }
 }
 
-/// Sleeps.
+/// Sleeps, at most until shortly after the end of the run.
 pub(crate) fn sleep(most: Duration) {
     let patience = Patience::new(most);
     while let Some(rest) = patience.rest() {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
 
-    /// Nothing here waits for an hour: the test would not end.
+    /// If any of these waits took an hour, the test would not end.
     #[test]
     fn a_run_that_is_over_ends_its_waits() {
         let run = Stop::new();

@@ -39,7 +39,7 @@ pub struct Recorder {
     path: PathBuf,
     started: Instant,
     log: Log,
-    /// The events of the nemesis that were not taken yet.
+    /// The events of the nemesis since the last call of [`Recorder::news`].
     news: Mutex<Vec<FaultEvent>>,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// Records into a new file at `path`, and for a judge.
+    /// Creates a recorder that writes to a new file at `path`, and to a judge.
     pub(crate) fn create(path: &Path, judge: Option<Sender>) -> Result<Recorder, LiveError> {
         let file = File::create(path).map_err(|source| LiveError::Write { path: path.to_owned(), source })?;
         let started = Instant::now();
@@ -112,7 +112,7 @@ impl Recorder {
         &self.path
     }
 
-    /// Writes what was recorded and is not in the file. If another thread is writing, it does not wait.
+    /// Writes recorded lines that are not in the file yet. If another thread is writing, returns immediately.
     pub(crate) fn try_flush(&self) {
         self.log.try_flush();
     }

@@ -10,7 +10,7 @@
 //! {"time":5400000000,"happened":true,"step":"until-settled","ns":20000000000}
 //! ```
 //!
-//! The nodes are those that were hit; `ns` is how long the step waits, or waits at most.
+//! The nodes are those that were affected; `ns` is how long the step waits, or the maximum.
 
 use crate::error::LiveError;
 use crate::fault::Fault;
@@ -37,7 +37,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Its written form, without the time.
+    /// The JSON form, without the time.
     fn to_json(&self, names: &[String]) -> Json {
         let ns = |duration: &Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         match self {

@@ -1,4 +1,4 @@
-//! The activity of clients in a run: one request after another, and a last one when all faults are over.
+//! The work of clients in a run: one request after another, and a final one when all faults are over.
 
 use super::line::Performer;
 use super::nemesis::{SETTLE_MAX, until};
@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 
 /// The time before a rejected client tries again.
 const AGAIN: Duration = Duration::from_millis(100);
-/// The time between two checks whether the last requests have ended.
+/// The time between two checks whether the final requests have ended.
 const LOOK: Duration = Duration::from_millis(10);
-/// The maximum time of the last requests.
+/// The maximum time of the final requests.
 const LAST_MAX: Duration = Duration::from_secs(10);
 
 /// A seat and the remaining requests of its clients.
@@ -75,7 +75,7 @@ impl State<'_, '_> {
             if client.is_none() {
                 match live.store.client(seat) {
                     Ok(opened) => (*client, is_new) = (Some(opened), true),
-                    // Before anything has worked it is not a fault that keeps the client out.
+                    // Before any operation has succeeded and any fault has begun, the error is not caused by a fault.
                     Err(error)
                         if self.recorder.counts().ok.load(Ordering::Relaxed) == 0 && self.faults.begun() == 0 =>
                     {
@@ -96,7 +96,7 @@ impl State<'_, '_> {
             let request = plan.next(&mut chance);
             let Some(outcome) = self.perform(client, seat, &request) else { return };
             plan.observe(&request, &outcome);
-            // One that ended at once would be started again and again.
+            // A client that fails immediately would be restarted again and again.
             if std::mem::take(&mut is_new) && client.is_none() && self.over.wait(AGAIN) {
                 return;
             }
@@ -106,8 +106,8 @@ impl State<'_, '_> {
         }
     }
 
-    /// Performs a request. Closes the client if it can no longer be used, and moves the seat to the place of the next
-    /// one. `None` if the client does not work.
+    /// Performs a request. Closes the client if it can no longer be used, and updates the seat's node and process.
+    /// Returns `None` if the client failed.
     fn perform(&self, client: &mut Option<Box<dyn Client>>, seat: &mut Seat, request: &Request) -> Option<Outcome> {
         let open = client.as_mut()?;
         let host = self.live.store.nodes().get(seat.node.to_usize()).map_or("", String::as_str);
@@ -117,7 +117,7 @@ impl State<'_, '_> {
         let outcome = match open.invoke(request) {
             Ok(outcome) => outcome,
             Err(error) => {
-                // Nobody knows whether it happened.
+                // It is unknown whether the request happened.
                 self.recorder.complete(who, request, &Outcome::Info(error.to_string()));
                 self.fail(error);
                 return None;
@@ -136,8 +136,8 @@ impl State<'_, '_> {
         Some(outcome)
     }
 
-    /// Performs the workload's last requests, if it has any: after all faults, when the store has settled; unless the
-    /// run was ended before. Whether all succeeded.
+    /// Performs the workload's final requests, if it has any: after all faults, when the store has settled, unless the
+    /// run was ended before. Returns whether all succeeded.
     pub(super) fn end(&self, sittings: Vec<Sitting>, is_used_up: bool) -> bool {
         let last = |Sitting { seat, mut plan }| Some((seat, plan.last()?));
         let asked: Vec<(Seat, Request)> = sittings.into_iter().filter_map(last).collect();
@@ -149,7 +149,7 @@ impl State<'_, '_> {
         }
         let (store, stop) = (self.live.store, &self.live.stop);
         if self.faults.begun() > 0 {
-            // Whoever interrupts does not wait until servers are up again.
+            // After an interrupt, the run does not wait until servers are up again.
             match patience::within(stop, || store.heal()) {
                 Ok(()) => {}
                 Err(_) if stop.is_set() => return false,
@@ -176,7 +176,7 @@ impl State<'_, '_> {
         })
     }
 
-    /// Performs a request until it succeeds. Whether it did.
+    /// Performs a request until it succeeds. Returns whether it did.
     fn last(&self, mut seat: Seat, request: &Request, end: &Stop) -> bool {
         patience::is_of(end);
         let mut client = None;

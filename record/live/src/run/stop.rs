@@ -36,14 +36,14 @@ impl Stop {
         self.0.is_set.load(Ordering::Acquire)
     }
 
-    /// Since when the run is over.
+    /// The time since when the run is over.
     pub(crate) fn since(&self) -> Option<Instant> {
         if self.is_set() { *self.lock() } else { None }
     }
 
     /// Waits, at most so long. Whether the run is over.
     pub fn wait(&self, time: Duration) -> bool {
-        // No run takes a year.
+        // No run takes a year, so this limits only invalid times.
         const LONGEST: Duration = Duration::from_hours(24 * 365);
         let until = Instant::now() + time.min(LONGEST);
         let mut since = self.lock();

@@ -25,12 +25,12 @@ pub struct Exec {
     fault: Option<(String, String)>,
 }
 
-/// The place of clients.
+/// The location of clients.
 #[derive(Debug)]
 enum Clients {
-    /// Here, started with this command.
+    /// In this process's machine, started with this command.
     Command(String),
-    /// With these workers, one for each node.
+    /// In these workers, one for each node.
     Workers(Vec<SocketAddr>),
 }
 
@@ -92,7 +92,7 @@ impl Exec {
     }
 }
 
-/// Its faults are whatever the commands do.
+/// The only fault is a command of the user, with any effect.
 const FAULTS: [Fault; 1] = [Fault::Command];
 
 impl Exec {

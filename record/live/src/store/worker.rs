@@ -1,4 +1,4 @@
-//! A client in another process: one line of JSON for each operation, and one line back.
+//! A client in another process: it reads one line of JSON for each operation, and responds with one line.
 //!
 //! ```text
 //! {"f":"txn","value":[["append",3,7],["r",4,null]]}                    ->
@@ -30,14 +30,14 @@ const END_MAX: Duration = Duration::from_millis(500);
 
 /// A running worker.
 pub(super) struct Worker {
-    /// Ends with the worker.
+    /// Kills the process when the worker is dropped.
     _group: Group,
     /// Absent once the end of requests was announced.
     requests: Option<ChildStdin>,
     answers: Receiver<String>,
     timeout: Duration,
     who: String,
-    /// A request has no response yet, or never gets one.
+    /// Whether a request has no response yet, or will never have one.
     is_broken: bool,
 }
 
@@ -50,13 +50,13 @@ impl Worker {
             return Err(LiveError::store(format!("{who} has no pipes")));
         };
         let (sender, answers) = sync_channel(1);
-        // Ends with the process, whose output it reads.
+        // The thread ends with the process whose output it reads.
         thread::spawn(move || {
             let mut stdout = BufReader::new(stdout);
             loop {
                 let mut line = Vec::new();
                 let read = (&mut stdout).take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line);
-                // A line that has no end was cut by the end of the process.
+                // A line without an end was cut by the end of the process.
                 let is_cut = line.last() != Some(&b'\n') && line.len().to_u64() < ANSWER_BYTES_MAX;
                 let is_over = !matches!(read, Ok(1..)) || is_cut;
                 if is_over || sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
@@ -69,7 +69,7 @@ impl Worker {
 
     /// Performs an operation.
     pub(super) fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
-        // It would be taken for the answer to this request.
+        // A response received before the request would be taken for that of the request.
         if let Ok(answer) = self.answers.try_recv() {
             return Err(self.surplus(&answer));
         }
@@ -88,7 +88,7 @@ impl Worker {
         }
     }
 
-    /// Whether another worker has to replace it: a late response would be mistaken for that of the next request.
+    /// Whether another worker must replace it: a late response would be mistaken for that of the next request.
     pub(super) fn is_broken(&self) -> bool {
         self.is_broken
     }

@@ -5,9 +5,9 @@ use crate::chance::Chance;
 use crate::client::Seat;
 use crate::request::{Key, Outcome, Request};
 
-/// Registers in use at a time.
+/// The number of registers in use at a time.
 const KEYS: u64 = 3;
-/// Values that are written.
+/// The number of values that are written.
 const VALUES: u64 = 5;
 /// The number of operations on a register, by all seats together, before a new one replaces it: a register's search
 /// stays short.
@@ -45,8 +45,8 @@ impl Plan for CasRegister {
             5..=7 => Request::Write(key, value(chance)),
             _ => {
                 let seen = self.seen.iter().find(|(seen, _)| *seen == key);
-                // What was seen depends on the store; how many choices are made does not, so a seed repeats the
-                // requests.
+                // The last known value depends on the store, but the number of random choices does not, so a seed
+                // repeats the requests.
                 let guess = value(chance);
                 let expected = seen.map_or(guess, |(_, value)| *value);
                 Request::Cas { key, expected, new: value(chance) }

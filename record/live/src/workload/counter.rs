@@ -1,13 +1,12 @@
-//! Amounts added to a counter, and reads of it. Only the reads at the end of the run are checked: before, a node may
-//! lag.
+//! Additions to a counter, and reads of it. Only the reads at the end of the run are checked: before, a node may lag.
 
 use super::Plan;
 use crate::chance::Chance;
 use crate::request::Request;
 
-/// How often a request is a read.
+/// The percentage of reads among requests.
 const READ_PERCENT: u64 = 30;
-/// Amounts are below this; of a counter that may shrink, their negatives too.
+/// Amounts are below this; if the counter may shrink, their negatives are used, too.
 const AMOUNT_END: u64 = 6;
 
 pub(super) struct Counter {

@@ -4,7 +4,7 @@ use crate::chance::Chance;
 use crate::client::Seat;
 use crate::request::Key;
 
-/// Numbers for one seat: each is used once in the run.
+/// Numbers for one seat: each is used only once in the run.
 #[derive(Debug)]
 pub(super) struct Unique {
     next: i64,
@@ -12,7 +12,7 @@ pub(super) struct Unique {
 }
 
 impl Unique {
-    /// Numbers from 1 on, shared out among the seats.
+    /// Numbers from 1 on, divided among the seats.
     pub(super) fn new(seat: &Seat) -> Unique {
         Unique { next: i64::from(seat.number) + 1, step: i64::from(seat.seats) }
     }
@@ -26,7 +26,7 @@ impl Unique {
 
 /// The keys in use: a window over all keys that moves with the number of writes, so that no key grows without bound.
 ///
-/// Each seat moves its own window by its own writes. Seats are about equally fast, so their windows overlap.
+/// Each seat moves its own window with its own writes. Seats are about equally fast, so their windows overlap.
 #[derive(Debug)]
 pub(super) struct Window {
     first: Key,
@@ -34,7 +34,7 @@ pub(super) struct Window {
     writes_per_key: u32,
 }
 
-/// Keys in use at a time.
+/// The number of keys in use at a time.
 const KEYS: u32 = 6;
 /// The number of writes to a key, by all seats together, before a new one replaces it.
 const WRITES_PER_KEY: u32 = 32;

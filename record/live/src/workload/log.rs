@@ -6,9 +6,9 @@ use crate::chance::Chance;
 use crate::client::Seat;
 use crate::request::{Key, Outcome, Positions, Request};
 
-/// Logs.
+/// The number of logs.
 const LOGS: Key = 4;
-/// How often a request is a poll.
+/// The percentage of polls among requests.
 const POLL_PERCENT: u64 = 50;
 
 pub(super) struct Log {
@@ -31,7 +31,7 @@ impl Plan for Log {
         Request::Send(log, self.messages.next())
     }
 
-    /// A poll continues where the last one with a response ended.
+    /// The next poll continues where the last one with a response ended.
     fn observe(&mut self, request: &Request, outcome: &Outcome) {
         if let (Request::Poll { .. }, Outcome::Ok(fields)) = (request, outcome)
             && let Some(polls) = fields.get("value").and_then(serde_json::Value::as_array)
@@ -42,7 +42,7 @@ impl Plan for Log {
         }
     }
 
-    /// A message that was not polled yet is not lost.
+    /// A message that was not polled yet is not lost, so the final request polls.
     fn last(&mut self) -> Option<Request> {
         Some(Request::Poll { from: self.positions.clone(), to_end: true })
     }

@@ -1,4 +1,4 @@
-//! The requests of clients: a workload plans those of each seat.
+//! The requests of clients: a workload chooses those of each seat.
 
 mod bank;
 mod cas_register;
@@ -45,7 +45,7 @@ pub struct Workload {
     /// Whether each key is checked separately.
     pub keyed: bool,
     plan: fn(&Seat) -> Box<dyn Plan>,
-    /// The number of seats at which each of its clients has a part, by the number of nodes.
+    /// The number of seats with which every kind of client occurs, for a number of nodes.
     clients: fn(u32) -> u32,
 }
 
@@ -63,8 +63,8 @@ impl Workload {
         Workload {
             name: "versioned-register",
             summary: "reads, and writes that name the version they replace",
-            // Hours of it take no more memory than minutes: a request would have to take longer than so many versions
-            // for the window to matter, and then the verdict is unknown.
+            // With this option, memory does not grow with the length of the run: the window would matter only if a
+            // request took longer than this number of versions, and then the verdict is unknown.
             options: &[("in-order", "true"), ("forget", "50000")],
             keyed: false,
             plan: |seat| Box::new(versioned_register::VersionedRegister::new(seat)),

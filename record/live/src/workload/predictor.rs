@@ -10,10 +10,10 @@ use crate::chance::Chance;
 use crate::request::FIRST_VERSION;
 use std::collections::VecDeque;
 
-/// Candidates that are remembered.
+/// The number of candidates that are kept.
 const CANDIDATES: usize = 5;
 
-/// The information of one client about the versions of a register.
+/// One client's knowledge about the versions of a register.
 #[derive(Debug, Default)]
 pub(crate) struct Predictor {
     /// The newest version that was read or accepted.
@@ -23,7 +23,7 @@ pub(crate) struct Predictor {
 }
 
 impl Predictor {
-    /// The version that a write with this id should name as the one before it.
+    /// Returns the version that a write with this id should name as the previous one.
     pub(crate) fn propose(&mut self, id: &str, chance: &mut Chance) -> String {
         let newest = self.accepted.clone().unwrap_or_else(|| FIRST_VERSION.to_owned());
         let last_is_accepted = self.candidates.back().is_none_or(|last| *last == newest);
@@ -36,14 +36,14 @@ impl Predictor {
         guess
     }
 
-    /// A version was read, or a write of it was accepted.
+    /// Records that a version was read, or that a write of it was accepted.
     pub(crate) fn saw(&mut self, id: &str) {
         self.candidates.retain(|candidate| candidate != id);
         self.remember(id);
         self.accepted = Some(id.to_owned());
     }
 
-    /// Records that a write of this version was rejected: the register never has it.
+    /// Records that a write of this version was rejected: the register will never have it.
     pub(crate) fn refused(&mut self, id: &str) {
         self.candidates.retain(|candidate| candidate != id);
     }
@@ -78,7 +78,7 @@ mod tests {
             let (mut predictor, mut chance) = (Predictor::default(), Chance::new(2, 1));
             predictor.saw("w0");
             assert_eq!(predictor.propose("lost", &mut chance), "w0");
-            // No answer came. Either version may be the current one, and each must be proposed soon.
+            // There was no response. Either version may be the current one, so each must be proposed soon.
             let found = (0..20).any(|number| {
                 let id = format!("w{}", number + 1);
                 let guess = predictor.propose(&id, &mut chance);

@@ -1,4 +1,4 @@
-//! Additions to a set, and reads of all of it.
+//! Additions to a set, and reads of the whole set.
 
 use super::Plan;
 use super::elements::Unique;
@@ -6,7 +6,7 @@ use crate::chance::Chance;
 use crate::client::Seat;
 use crate::request::Request;
 
-/// How often a request is a read: reads grow with the set.
+/// The percentage of reads among requests: reads grow with the set.
 const READ_PERCENT: u64 = 10;
 
 pub(super) struct Set {
@@ -24,7 +24,7 @@ impl Plan for Set {
         if chance.percent(READ_PERCENT) { Request::ReadSet } else { Request::Add(self.elements.next()) }
     }
 
-    /// An element that only a lagging server has not shown yet is not lost.
+    /// An element that a lagging server does not show yet is not lost, so the final request is a read.
     fn last(&mut self) -> Option<Request> {
         Some(Request::ReadSet)
     }

@@ -6,7 +6,7 @@ use crate::chance::Chance;
 use crate::client::Seat;
 use crate::request::{Key, MicroOp, Request};
 
-/// Micro-ops of a transaction, at most.
+/// The maximum number of micro-ops of a transaction.
 const MICRO_OPS_MAX: u64 = 4;
 
 pub(super) struct Transactions {

@@ -1,7 +1,7 @@
 //! Reads, and writes that name the version they replace: the [`Predictor`] chooses this version.
 //!
 //! As in fast-jepsen, each key has one writer, so that most writes succeed, and a reader on every node, so that writes
-//! acknowledged by one node are read at the others. With three nodes that takes twelve seats.
+//! acknowledged by one node are read on the others. With three nodes this takes twelve seats.
 
 use super::Plan;
 use crate::chance::Chance;
@@ -9,10 +9,10 @@ use crate::client::Seat;
 use crate::request::{Key, Outcome, Request};
 use crate::workload::predictor::Predictor;
 
-/// Registers in the run.
+/// The number of registers in the run.
 const KEYS: u32 = 3;
 
-/// A writer for each register, and a reader of it on every node.
+/// The number of seats: a writer for each register, and a reader of it on every node.
 pub(super) fn seats(nodes: u32) -> u32 {
     KEYS * (1 + nodes)
 }
@@ -27,7 +27,7 @@ pub(super) struct VersionedRegister {
 
 impl VersionedRegister {
     pub(super) fn new(seat: &Seat) -> VersionedRegister {
-        // Nodes are given to seats in turn, so readers of one key that follow each other are on different nodes.
+        // Seats are assigned to nodes in turn, so consecutive readers of a key are on different nodes.
         let key = seat.number.checked_sub(KEYS).map_or(seat.number, |reader| reader / seat.nodes % KEYS);
         VersionedRegister {
             key,

@@ -37,7 +37,7 @@ impl World {
             return Err(LiveError::Unsupported("this process is not in a world of its own".to_owned()));
         }
         run(Command::new("mount").args(["-t", "tmpfs", "tmpfs", "/run"]), "")?;
-        // Programs that are killed leave their shared memory behind.
+        // Programs that are killed do not remove their shared memory.
         if Path::new(SHARED_MEMORY).exists() {
             run(Command::new("mount").args(["-t", "tmpfs", "tmpfs", SHARED_MEMORY]), "")?;
         }
@@ -106,7 +106,7 @@ impl Surroundings for Bridge {
         Ok(())
     }
 
-    /// There are no others in this network.
+    /// This network contains no other callers.
     fn callers(&self) -> Vec<String> {
         vec!["10.77.0.0/24".to_owned()]
     }

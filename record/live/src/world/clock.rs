@@ -8,7 +8,7 @@ use crate::error::LiveError;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How late a clock is during the fault, in seconds.
+/// The offset of a late clock in seconds.
 const LATE: &str = "-3600";
 
 /// The clock of a node.
@@ -39,10 +39,10 @@ impl Clock {
         ]
     }
 
-    /// The clock is an hour late from now on, or right.
+    /// Makes the clock an hour late, or correct.
     pub(super) fn set(&self, is_late: bool) -> Result<(), LiveError> {
         let offset = if is_late { LATE } else { "+0" };
-        // A reader must not see an empty file: the new one takes the place of the old one.
+        // A reader must not see an empty file, so a new file replaces the old one.
         let new = self.file.with_extension("new");
         fs::write(&new, format!("{offset}\n"))
             .and_then(|()| fs::rename(&new, &self.file))
@@ -50,7 +50,7 @@ impl Clock {
     }
 }
 
-/// The library, in the directory of whichever architecture this is.
+/// The library, in the directory for this machine's architecture.
 fn library() -> Option<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir("/usr/lib")
         .ok()?

@@ -1,4 +1,5 @@
-//! A store that is a cluster of daemons in a world: a [`System`] defines the store's own part, and the rest is here.
+//! A store that is a cluster of daemons in a world: a [`System`] is the store's own part, and this module is the common
+//! part.
 
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
@@ -19,7 +20,7 @@ pub(crate) trait System: Send + Sync {
         None
     }
 
-    /// Whether it works as it would without a fault.
+    /// Whether it works as without a fault.
     fn is_settled(&self, world: &World) -> bool;
 
     /// Begins a fault at these nodes.
@@ -43,7 +44,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Sets up a system in this world. Of the world's faults it supports these.
+    /// Sets up a system in this world. `faults` are the world's faults that it supports.
     pub(crate) fn start(
         (name, workloads, faults): (&'static str, &'static [&'static str], &[Fault]),
         world: World,
@@ -89,7 +90,7 @@ impl Store for Cluster {
         self.system.heal(&self.world)
     }
 
-    /// Its servers end with the run.
+    /// Its servers end with the run, so their faults need not be ended.
     fn heal_at_end(&self) -> Result<(), LiveError> {
         Ok(())
     }

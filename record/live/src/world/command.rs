@@ -1,4 +1,4 @@
-//! Programs of the system that do the work: `ip`, `nft`, `mount`.
+//! Runs programs of the system: `ip`, `nft`, `mount`.
 
 use crate::error::LiveError;
 use std::io::Write as _;
@@ -11,7 +11,7 @@ pub(crate) fn run(command: &mut Command, input: &str) -> Result<(), LiveError> {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(start_failed)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A command that ends before it has read everything says why.
+        // If a command ends before it has read everything, its error message contains the reason.
         let _ = stdin.write_all(input.as_bytes());
     }
     let ended = child.wait_with_output().map_err(start_failed)?;
@@ -22,7 +22,7 @@ pub(crate) fn run(command: &mut Command, input: &str) -> Result<(), LiveError> {
     Err(LiveError::Store { what: format!("{program} ended with {}", ended.status), log: said })
 }
 
-/// A command without spaces in its words.
+/// Splits a command whose words contain no spaces.
 pub(crate) fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }

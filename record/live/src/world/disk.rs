@@ -40,13 +40,13 @@ pub(crate) struct Disks {
 }
 
 impl Disks {
-    /// Directories.
+    /// Creates disks that are plain directories.
     pub(super) fn new() -> Result<Disks, LiveError> {
         make(Path::new(DISKS))?;
         Ok(Disks { kind: Kind::Plain })
     }
 
-    /// Where a node's disk is.
+    /// The path of a node's disk.
     pub(super) fn root(node: &str) -> PathBuf {
         Path::new(DISKS).join(node)
     }
@@ -55,7 +55,7 @@ impl Disks {
         Path::new(IMAGES).join(node)
     }
 
-    /// Creates disks that these faults need.
+    /// Creates the disks that these faults require.
     pub(super) fn prepare(&mut self, faults: &[Fault], nodes: &[Node]) -> Result<(), LiveError> {
         self.kind = match (faults.contains(&Fault::PowerCut), faults.contains(&Fault::FullDisk)) {
             (false, false) => return Ok(()),
@@ -72,7 +72,7 @@ impl Disks {
                 return Err(LiveError::Unsupported(why));
             }
             make(Path::new(IMAGES))?;
-            // What is unmounted here must not stay mounted in the namespaces of other daemons.
+            // Unmounting here must also unmount in the namespaces of other daemons.
             run(Command::new("mount").args(["--make-rshared", "/"]), "")?;
         }
         for Node { name, .. } in nodes {
@@ -94,7 +94,7 @@ impl Disks {
         Ok(())
     }
 
-    /// The fault that was prepared.
+    /// The fault for which the disks were prepared.
     pub(crate) fn fault(&self) -> Option<Fault> {
         match self.kind {
             Kind::Plain => None,
@@ -103,7 +103,8 @@ impl Disks {
         }
     }
 
-    /// Cuts the power of a node's disk: unflushed data is lost, and nothing can be written. Its programs must then end.
+    /// Cuts the power of a node's disk: unflushed data is lost, and nothing can be written. Its programs must be ended
+    /// then.
     pub(crate) fn cut_power(&self, node: &str) -> Result<(), LiveError> {
         self.expect(Kind::PowerCut)?;
         let root = Disks::root(node);
@@ -112,7 +113,7 @@ impl Disks {
         shut_down(&directory, &Disks::image(node))
     }
 
-    /// Restores the power: the node's disk has the data that was flushed. Its programs have ended.
+    /// Restores the power: the node's disk contains the flushed data. Its programs must have ended.
     pub(crate) fn restore_power(&self, node: &str) -> Result<(), LiveError> {
         self.expect(Kind::PowerCut)?;
         let root = Disks::root(node);
@@ -136,7 +137,7 @@ impl Disks {
                 .map_err(|error| LiveError::store(format!("cannot read the size of {}: {error}", root.display())))?;
             let block = u64::try_from(system.f_bsize).unwrap_or(4096);
             let filled = resize(&root, (system.f_blocks - system.f_bfree).max(1) * block);
-            // Programs write meanwhile, and a disk does not become smaller than what it holds.
+            // Programs may write at the same time, and a disk cannot become smaller than its content.
             if filled.is_ok() || began.elapsed() >= FILL_MAX {
                 return filled;
             }

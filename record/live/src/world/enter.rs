@@ -1,4 +1,4 @@
-//! Into new namespaces: the program starts itself again as their first process.
+//! Enters new namespaces: the program starts itself again as their first process.
 //!
 //! The outer process waits. It sends a line for each signal that it gets, because signals from a terminal reach both
 //! and `unshare` between them ignores some; and when it is killed, its end of the pipe closes, which ends the inner
@@ -13,7 +13,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::Receiver;
 use std::thread;
 
-/// Set in the inner process.
+/// The variable that is set in the inner process.
 const INSIDE: &str = "HISTCHECK_LIVE_INSIDE";
 
 /// Whether this process is the inner one.
@@ -21,7 +21,7 @@ pub fn is_inside() -> bool {
     env::var_os(INSIDE).is_some()
 }
 
-/// `unshare`, up to the command that it runs. Programs for administrators are found in there by everybody.
+/// The command `unshare`, up to the command that it runs. Inside, programs for administrators are in the path.
 fn unshare() -> Command {
     let mut command = Command::new("unshare");
     if !rustix::process::getuid().is_root() {
@@ -74,7 +74,7 @@ pub fn enter(signals: Receiver<()>, variables: &[(&str, &OsStr)]) -> Result<Exit
     let pipe = child.stdin.take();
     thread::spawn(move || {
         let Some(mut pipe) = pipe else { return };
-        // The pipe stays open as long as the sender of signals does.
+        // The pipe remains open as long as the sender of signals exists.
         while signals.recv().is_ok() {
             if pipe.write_all(b"signal\n").is_err() {
                 return;

@@ -1,4 +1,4 @@
-//! A node's machine, as a run sees it: it executes orders, wherever it is.
+//! The interface to a node's machine: it executes orders, in any location.
 //!
 //! There are two kinds of machines. `Machine` executes orders on this computer: in namespaces, or with plain processes.
 //! The machine at the other end of `ssh` sends the order to a worker there, which has its own `Machine`.
@@ -44,10 +44,10 @@ pub(crate) enum Order {
 
 /// A node's machine.
 pub(crate) trait Host: Send + Sync {
-    /// Does it.
+    /// Executes the order.
     ///
     /// # Errors
     ///
-    /// If that is not possible; why.
+    /// If it is not possible; the error is the reason.
     fn obey(&self, order: &Order) -> Result<String, LiveError>;
 }

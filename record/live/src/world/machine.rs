@@ -27,8 +27,8 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// A machine whose processes run within this environment. Files other than data and logs are in a directory next to
-    /// its data.
+    /// A machine whose processes run in this environment. Other files than data and logs are in a directory next to its
+    /// data.
     pub(crate) fn new(within: Within, data: PathBuf, logs: PathBuf) -> Machine {
         let clock_file = data.with_extension("clock");
         Machine {
@@ -49,7 +49,7 @@ impl Machine {
 
     fn filter(&self, rules: &str) -> Result<(), LiveError> {
         _ = self.has_filter.set(());
-        // Should this process be killed, the rules are to go as well.
+        // The rules are removed even if this process is killed.
         undo_if_killed(REMOVE_FILTER);
         run(Command::new("nft").args(["-f", "-"]), &open_to_control(rules, env::var("SSH_CONNECTION").ok().as_deref()))
     }
@@ -80,7 +80,7 @@ impl Machine {
     }
 
     fn start(&self, user: &str, name: &str, command: &[String]) -> Result<String, LiveError> {
-        // What the library that sets the clock makes in memory must belong to the user who needs it.
+        // Shared memory that the clock's library creates must belong to the user who needs it.
         let mut whole = as_user(user);
         whole.extend(self.clock.get().map(Clock::before).unwrap_or_default());
         whole.extend(command.iter().cloned());
@@ -114,7 +114,7 @@ impl Host for Machine {
             Order::Run { user, command, input } => {
                 let whole = [as_user(user), command.clone()].concat();
                 let Some((program, arguments)) = whole.split_first() else { return Ok(String::new()) };
-                // The directory of the rig may be closed to the user who runs it.
+                // The user may not have access to the current directory.
                 run(Command::new(program).args(arguments).current_dir("/"), input).map(done)
             }
             Order::Start { user, name, command } => self.start(user, name, command),
@@ -136,9 +136,9 @@ impl Host for Machine {
     }
 }
 
-/// The place in a chain of rules where the run's own connection is accepted; the hook follows.
+/// The placeholder in a chain of rules where the run's own connection is accepted.
 pub(crate) const CONTROL: &str = "@control";
-/// Removes the rules again.
+/// The command that removes the rules.
 const REMOVE_FILTER: &str = "nft delete table inet histcheck_live 2> /dev/null";
 
 /// The rules, with the connection in this text accepted: the value of `SSH_CONNECTION`.

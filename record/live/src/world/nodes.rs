@@ -17,7 +17,7 @@ use std::time::Duration;
 pub struct World {
     nodes: Vec<Node>,
     names: Vec<String>,
-    /// One for each node.
+    /// The machine of each node.
     hosts: Vec<Box<dyn Host>>,
     surroundings: Box<dyn Surroundings>,
     has_clocks: bool,
@@ -33,7 +33,7 @@ impl fmt::Debug for World {
 }
 
 impl World {
-    /// These nodes, on these machines.
+    /// A world of these nodes on these machines.
     pub(crate) fn of(nodes: Vec<Node>, hosts: Vec<Box<dyn Host>>, surroundings: Box<dyn Surroundings>) -> World {
         assert_eq!(nodes.len(), hosts.len(), "each node is on a machine");
         let names = nodes.iter().map(|node| node.name.clone()).collect();
@@ -55,7 +55,7 @@ impl World {
         self.nodes.len().to_u32()
     }
 
-    /// Whether these programs are on all nodes.
+    /// Verifies that these programs are installed on all nodes.
     pub(crate) fn check(&self, needs: &[Need]) -> Result<(), LiveError> {
         for (node, name) in (0..).zip(&self.names) {
             for need in needs {
@@ -70,8 +70,8 @@ impl World {
         Ok(())
     }
 
-    /// Prepares for faults that need more than a network and processes: [`Fault::PowerCut`], [`Fault::FullDisk`],
-    /// [`Fault::Clock`]. Call it before anything is started.
+    /// Prepares for faults that require more than a network and processes: [`Fault::PowerCut`], [`Fault::FullDisk`],
+    /// [`Fault::Clock`]. Must be called before anything is started.
     pub(crate) fn prepare(&mut self, faults: &[Fault]) -> Result<(), LiveError> {
         self.surroundings.prepare(faults, &self.nodes)?;
         if faults.contains(&Fault::Clock) {
@@ -81,7 +81,7 @@ impl World {
         Ok(())
     }
 
-    /// The faults that there can be now.
+    /// The faults that are possible now.
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let mut faults = self.surroundings.faults();
         faults.extend([Fault::Kill, Fault::Pause]);
@@ -103,7 +103,7 @@ impl World {
         }
     }
 
-    /// Ranges of the addresses that servers are called from, as `ADDRESS/BITS`.
+    /// The address ranges from which servers are called, as `ADDRESS/BITS`.
     pub(crate) fn callers(&self) -> Vec<String> {
         self.surroundings.callers()
     }
@@ -153,7 +153,7 @@ impl World {
         self.order(node, &Order::Stop).map(drop)
     }
 
-    /// Waits until it is so, while all daemons run.
+    /// Waits until the condition is true, while all daemons run.
     pub(crate) fn until(&self, most: Duration, otherwise: &str, is_so: impl Fn() -> bool) -> Result<(), LiveError> {
         let patience = Patience::new(most);
         while !is_so() {
@@ -175,7 +175,7 @@ impl World {
             Fault::Pause => each(&Order::Pause),
             Fault::Clock => each(&Order::SetClock { is_late: true }),
             Fault::PowerCut => {
-                // Servers that still ran without a disk would give answers that no power cut lets them give.
+                // Servers that continued to run without a disk could send responses that are impossible in a power cut.
                 each(&Order::Pause)?;
                 self.surroundings.begin(fault, nodes)?;
                 each(&Order::Kill)
@@ -184,7 +184,7 @@ impl World {
         }
     }
 
-    /// Ends all faults. Daemons that were killed are started again.
+    /// Ends all faults. Daemons that were killed are restarted.
     pub(crate) fn heal(&self) -> Result<(), LiveError> {
         self.surroundings.heal()?;
         if self.has_clocks {

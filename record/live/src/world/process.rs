@@ -21,12 +21,12 @@ pub(crate) enum Within {
     Network(String),
     /// Each daemon with its own processes.
     Processes,
-    /// Nowhere else than this process.
+    /// In the environment of this process.
     Nothing,
 }
 
 impl Within {
-    /// What this computer supports, without namespaces for the network.
+    /// The environment that this computer supports without network namespaces.
     pub(crate) fn here() -> Within {
         let apart =
             Within::Processes.command(&["true".to_owned()]).stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -53,7 +53,7 @@ impl Within {
             before.extend(["--user", "--map-current-user", "--mount"]);
         }
         before.extend(["--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "slave", "--"]);
-        // The first process of the namespace waits for the orphans, too.
+        // The first process of the namespace also waits for orphans.
         before.extend(["sh", "-c", "\"$@\" & wait $!", "sh"]);
         let mut command = Command::new(before[0]);
         command.args(&before[1..]).args(words);
@@ -71,7 +71,7 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    /// Starts it; its output goes to `NAME.log` in this directory, where `name` is for files and messages.
+    /// Starts a daemon. Its output goes to `NAME.log` in this directory, where `name` is for files and messages.
     pub(crate) fn start(within: &Within, logs: &Path, name: &str, command: Vec<String>) -> Result<Daemon, LiveError> {
         fs::create_dir_all(logs).map_err(|source| LiveError::Write { path: logs.to_owned(), source })?;
         let log = logs.join(format!("{name}.log"));
@@ -80,7 +80,7 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// Starts it again if it does not run.
+    /// Restarts it if it does not run.
     pub(crate) fn restart(&mut self) -> Result<(), LiveError> {
         if self.group.as_mut().is_some_and(|group| group.ended().is_none()) {
             return Ok(());
@@ -100,7 +100,7 @@ impl Daemon {
         let first = self.first();
         let Some(mut group) = self.group.take() else { return Ok(()) };
         if let Some(first) = first {
-            // `unshare` ends when the namespace has.
+            // `unshare` ends when the namespace has ended.
             let _ = kill_process(first, Signal::KILL);
             let _ = group.child().wait();
         } else {
@@ -112,12 +112,12 @@ impl Daemon {
 
     /// Stops its execution.
     pub(crate) fn pause(&mut self) -> Result<(), LiveError> {
-        // Nothing stands still that has ended by itself.
+        // A daemon that has ended by itself cannot be paused.
         self.is_running()?;
         self.signal_all(Signal::STOP, "STOP")
     }
 
-    /// Lets it go on.
+    /// Continues its execution.
     pub(crate) fn resume(&mut self) -> Result<(), LiveError> {
         self.signal_all(Signal::CONT, "CONT")
     }
@@ -139,7 +139,7 @@ impl Daemon {
         run(&mut command, "")
     }
 
-    /// Its processes.
+    /// The ids of its processes.
     pub(crate) fn processes(&self) -> Vec<u32> {
         self.group.as_ref().map(|group| tree(group.id(), |_| ())).unwrap_or_default()
     }
@@ -152,7 +152,7 @@ impl Daemon {
         children(self.group.as_ref()?.id()).into_iter().next().and_then(pid)
     }
 
-    /// Fails if it has ended by itself, with its last lines.
+    /// Fails if it has ended by itself; the error contains its last lines.
     pub(crate) fn is_running(&mut self) -> Result<(), LiveError> {
         match self.group.as_mut().and_then(Group::ended) {
             None => Ok(()),
@@ -170,7 +170,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Nothing can be done about one that cannot be killed.
+        // A daemon that cannot be killed is left alone.
         let _ = self.kill();
     }
 }
@@ -189,7 +189,7 @@ fn tree(root: u32, meet: impl Fn(u32)) -> Vec<u32> {
 /// Sends a signal to a process and to all that descend from it.
 fn signal_tree(root: u32, signal: Signal) {
     if signal == Signal::STOP {
-        // Who stands still starts nobody who would be missed.
+        // A stopped process starts no children that would be missed.
         tree(root, |process| send(process, signal));
     } else {
         for process in tree(root, |_| ()) {
@@ -200,7 +200,7 @@ fn signal_tree(root: u32, signal: Signal) {
 
 fn send(process: u32, signal: Signal) {
     if let Some(pid) = pid(process) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = kill_process(pid, signal);
     }
 }

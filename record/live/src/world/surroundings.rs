@@ -11,17 +11,17 @@ pub(crate) trait Surroundings: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If one of them is not possible here; why.
+    /// If one of them is not possible here; the error is the reason.
     fn prepare(&mut self, faults: &[Fault], nodes: &[Node]) -> Result<(), LiveError>;
 
-    /// The faults of network and disks that there can be now.
+    /// The faults of network and disks that are possible now.
     fn faults(&self) -> Vec<Fault>;
 
-    /// Moves the calling thread to a node, or outside: sockets that it opens from now on are the node's.
+    /// Moves the calling thread to a node, or outside: sockets that it opens later belong to the node.
     ///
     /// # Errors
     ///
-    /// If that is not allowed.
+    /// If this is not permitted.
     fn stand_at(&self, node: Option<u32>) -> Result<(), LiveError>;
 
     /// Opens the client of a seat at its node, if that is not on this computer.
@@ -34,7 +34,7 @@ pub(crate) trait Surroundings: Send + Sync {
         None
     }
 
-    /// Ranges of the addresses that servers are called from, as `ADDRESS/BITS`.
+    /// The address ranges from which servers are called, as `ADDRESS/BITS`.
     fn callers(&self) -> Vec<String>;
 
     /// Begins a fault of network or disks at these nodes, by their numbers.
@@ -44,7 +44,7 @@ pub(crate) trait Surroundings: Send + Sync {
     /// If it is not possible.
     fn begin(&self, fault: Fault, nodes: &[u32]) -> Result<(), LiveError>;
 
-    /// Ends all of them.
+    /// Ends all these faults.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Clients in other processes, written in the shell.
+//! Clients in other processes, written for the shell.
 
 use crate::setup::Setup;
 use history_core::Verdict;
@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::thread;
 use std::time::Duration;
 
-/// Refuses appends, and shows empty lists.
+/// A client that rejects appends, and returns empty lists.
 const FORGETS: &str = r#"while read -r line; do
     case "$line" in
         *append*) echo '{"type":"fail","error":"read only"}' ;;
@@ -17,7 +17,7 @@ const FORGETS: &str = r#"while read -r line; do
     esac
 done"#;
 
-/// Acknowledges every append, and shows none.
+/// A client that acknowledges every append, and returns none of them.
 const LOSES: &str = r#"while read -r line; do echo "$line" | sed 's/"f":"txn",/"type":"ok",/; s/null/[]/g'; done"#;
 
 #[test]
@@ -53,7 +53,7 @@ fn an_answer_that_is_no_json_names_the_client() {
 #[test]
 fn a_client_that_ends_makes_the_operation_indeterminate_and_another_takes_its_place() {
     let directory = tempfile::tempdir().unwrap();
-    // One answer each; the next request finds the process gone.
+    // It responds once; at the next request the process has ended.
     let store = Exec::new(r#"read -r line; echo '{"type":"fail","error":"no"}'"#);
     _ = Setup { ops_max: 400, ..Setup::new(&store, "cas-register") }.run(directory.path());
     let text = fs::read_to_string(directory.path().join("history.jsonl")).unwrap();
@@ -79,8 +79,8 @@ fn a_client_that_does_not_answer_is_given_up() {
     assert!(text.contains(r#""error":"timeout""#), "{text}");
 }
 
-/// Answers the first request late, and every one with its own number: the late answer must not count for the second
-/// request.
+/// A client with a late first response. Each response contains its own number: the late response must not be taken for
+/// that of the second request.
 const LATE: &str = r#"number=0; while read -r line; do
     [ $number = 0 ] && sleep 5
     echo "{\"type\":\"ok\",\"value\":$number}"; number=$((number + 1))
@@ -100,7 +100,7 @@ fn a_late_answer_is_not_taken_for_the_next_one() {
 fn commands_are_faults() {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name).display().to_string();
-    // Nobody is answered before the first fault.
+    // There is no response before the first fault.
     let forgets = format!("until [ -e {} ]; do sleep 0.01; done; {FORGETS}", file("begun"));
     let store = Exec::new(forgets)
         .with_nodes(vec!["a".into(), "b".into()])
@@ -115,7 +115,7 @@ fn commands_are_faults() {
     assert!(text.contains(r#""host":"b""#));
 }
 
-/// What comes unasked would be taken for the answer to the next request, even if it comes after the last one.
+/// An additional response would be taken for that of the next request, even if it follows the last one.
 #[test]
 fn an_answer_too_many_ends_the_run() {
     let directory = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ fn an_answer_too_many_ends_the_run() {
             |store: &Exec| Setup { ops_max, ..Setup::new(store, "cas-register") }.run(directory.path()).unwrap_err();
         let error = error_of(&Exec::new(client.as_str()));
         assert!(matches!(error, LiveError::Surplus { .. }), "{error}");
-        // The same from another machine.
+        // The same with another machine.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || serve::listen(&listener, &client));

@@ -1,4 +1,4 @@
-//! The last requests of a run: what only a lagging server does not show is not lost.
+//! The final requests of a run: an element that only a lagging server does not show is not lost.
 
 use crate::setup::Setup;
 use history_core::Verdict;
@@ -6,24 +6,24 @@ use record_live::{Client, Fault, LiveError, Nemesis, Outcome, Request, Seat, Ste
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 
-/// A set at two nodes. During a fault the second one shows what it had before.
+/// A set on two nodes. During a fault, the second node returns the state before it.
 #[derive(Default)]
 struct Lagging {
     nodes: Vec<String>,
     set: Arc<(Mutex<Set>, Condvar)>,
-    /// Whether the elements of the fault are gone when it ends.
+    /// Whether the elements added during the fault are lost when it ends.
     forgets: bool,
 }
 
 #[derive(Default)]
 struct Set {
     elements: Vec<i64>,
-    /// During the fault and after it: how many elements the second node shows.
+    /// During and after the fault: the number of elements that the second node returns.
     shown: Option<usize>,
     was_cut: bool,
 }
 
-/// So many elements are added before the fault begins.
+/// The number of elements added before the fault begins.
 const BEFORE: usize = 100;
 
 impl Store for Lagging {

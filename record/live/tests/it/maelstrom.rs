@@ -1,4 +1,4 @@
-//! Nodes that speak Maelstrom's protocol.
+//! Nodes with Maelstrom's protocol.
 
 use crate::setup::Setup;
 use history_core::Verdict;
@@ -75,7 +75,7 @@ fn a_node_that_writes_nonsense_is_named() {
         panic!("it started")
     };
     let message = error.to_string();
-    // Every node wrote it: which is read first is chance.
+    // Every node wrote this text; the order of reading is random.
     assert!(
         message.starts_with('n') && message.contains(" wrote \"hello\"") && message.contains("\"src\""),
         "{message}"
@@ -114,8 +114,8 @@ fn backups_that_miss_messages_are_found_in_logs_and_counters() {
     {
         let directory = tempfile::tempdir().unwrap();
         let mut settings = settings(&[TOY, "--lazy"], directory.path());
-        // Half of what the primary sends is lost. Its own clients lose nothing: nearly all operations are theirs, and
-        // known.
+        // Half of the primary's messages to other nodes are lost, but those to its own clients are not: nearly all
+        // operations are theirs, and have known outcomes.
         settings.conditions.loss_percent = 50;
         let store = Maelstrom::start(settings).unwrap();
         let timeout = Duration::from_secs(1);

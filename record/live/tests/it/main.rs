@@ -1,4 +1,4 @@
-//! Runs against stores that need nothing installed: the toy, SQLite and commands.
+//! Runs against stores that require no installation: the toy, SQLite and commands.
 
 mod exec;
 mod last;

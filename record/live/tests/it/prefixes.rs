@@ -1,17 +1,17 @@
-//! A violation of a prefix is one of the whole: no later op takes it back. By brute force, over small histories.
+//! A violation in a prefix is one of the whole: no later op removes it. Tested by brute force on small histories.
 
 use history_core::{Budget, Checker, HistoryError, Options, Reader, Report, Verdict};
 use std::fmt::Write as _;
 
-/// A transaction of a small world: what it does, and how it ends.
+/// A transaction of a small history: its micro-ops, and its outcome.
 #[derive(Clone, Copy)]
 struct Txn {
     mops: &'static [&'static str],
     end: &'static str,
 }
 
-/// Transactions over the lists 1 and 2. Each appends an element of its own, which stands for `#`; reads of them are
-/// made up.
+/// Transactions over the lists 1 and 2. Each appends a unique element, which replaces `#`; the results of reads are
+/// arbitrary.
 const LISTS: &[&[&str]] = &[
     &[r#"["append",1,#]"#],
     &[r#"["append",1,#]"#, r#"["append",2,#]"#],
@@ -35,7 +35,7 @@ const REGISTERS: &[&[&str]] = &[
     &[r#"["r",1,1]"#, r#"["r",2,2]"#],
 ];
 
-/// Two processes and three transactions: which process each is of, and where the next one begins before it has ended.
+/// Two processes and three transactions: the process of each, and whether the next one begins before it has ended.
 const SCHEDULES: &[&[(usize, bool)]] = &[
     &[(0, true), (0, false), (1, true), (1, false), (2, true), (2, false)],
     &[(0, true), (1, true), (0, false), (1, false), (2, true), (2, false)],
@@ -43,7 +43,7 @@ const SCHEDULES: &[&[(usize, bool)]] = &[
     &[(0, true), (1, true), (2, true), (2, false), (1, false), (0, false)],
 ];
 
-/// The lines of a history. What has not ended stays in flight, as at the end of a prefix.
+/// The lines of a history. Transactions that have not ended are in flight, as at the end of a prefix.
 fn lines(txns: [Txn; 3], schedule: &[(usize, bool)]) -> Vec<String> {
     let line = |(index, (txn, begins)): (usize, &(usize, bool))| {
         let mops = txns[*txn].mops.join(",").replace('#', &(txn + 1).to_string());
@@ -53,8 +53,8 @@ fn lines(txns: [Txn; 3], schedule: &[(usize, bool)]) -> Vec<String> {
     schedule.iter().enumerate().map(line).collect()
 }
 
-/// Whether a transaction shows a value before the write of it was invoked. No recorder writes that down, for values are
-/// used once: a later write would explain the read where real time does not count.
+/// Whether a transaction returns a value before the write of it was invoked. This cannot be recorded, because each
+/// value is used only once. A later write would explain the read where real time does not count.
 fn foresees(txns: [Txn; 3], schedule: &[(usize, bool)]) -> bool {
     let place = |of: (usize, bool)| schedule.iter().position(|step| *step == of);
     txns.iter().enumerate().filter(|(_, txn)| txn.end == "ok").any(|(at, txn)| {
@@ -77,14 +77,14 @@ fn judge(checker: &dyn Checker, level: &str, lines: &[String]) -> Result<Report,
     history_core::check(run, &mut Reader::new(text.as_bytes()), &Budget::default())
 }
 
-/// Looks at all histories; how many prefixes were invalid.
+/// Checks all histories. Returns how many prefixes were invalid.
 fn look(name: &str, txns: &[&'static [&'static str]], level: &str) -> usize {
     let checker = crate::setup::checker(name);
     let ends = ["ok", "fail", "info"];
     let all: Vec<Txn> = txns.iter().flat_map(|mops| ends.map(|end| Txn { mops, end })).collect();
     let mut invalid = 0;
-    // One of the three always succeeds: failures of all show nothing. Every third choice keeps the number of histories
-    // small.
+    // One of the three transactions always succeeds, because failures alone show nothing. Every third combination is
+    // used, to keep the number of histories small.
     for (at, first) in all.iter().enumerate().filter(|(_, txn)| txn.end == "ok") {
         for (to, second) in all.iter().enumerate() {
             for third in all.iter().skip((at + to) % 3).step_by(3) {

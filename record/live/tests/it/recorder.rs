@@ -1,4 +1,4 @@
-//! The recorder is sound: what it records of a correct register is linearizable, at any speed.
+//! The recorder is sound: the recorded history of a correct register is linearizable, at any speed.
 
 use crate::setup::Setup;
 use history_core::Verdict;
@@ -6,12 +6,12 @@ use record_live::{Client, LiveError, Outcome, Request, Seat, Store};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// Registers under a lock.
+/// Registers protected by a lock.
 #[derive(Clone, Default)]
 pub(crate) struct Locked {
     pub(crate) values: Arc<Mutex<HashMap<u32, i64>>>,
     pub(crate) nodes: Vec<String>,
-    /// Whether it answers before it acts: then its answers are not those of a correct register.
+    /// Whether it responds before it acts: then its responses are not those of a correct register.
     pub(crate) answers_first: bool,
 }
 
@@ -43,7 +43,7 @@ impl Client for Caller {
         let mut values = self.store.values.lock().unwrap();
         let is_later = self.store.answers_first && matches!(request, Request::Write(..));
         let outcome = if is_later { Outcome::done() } else { perform(&mut values, request) };
-        // Behind the next request, so that even a client that is alone for a while reads what was there before.
+        // Performed after the next request, so that even a client that is alone for a while reads the previous state.
         if let Some(later) = self.later.take() {
             perform(&mut values, &later);
         }
@@ -76,8 +76,7 @@ fn a_correct_register_is_never_refused() {
     assert_eq!(ended.ops, 40_000);
 }
 
-/// The same store, whose writes happen behind their completion: as if the recorder had written the completion too
-/// early.
+/// The same store, whose writes happen after their completion: as if the recorder had recorded completions too early.
 #[test]
 fn a_completion_that_is_recorded_too_early_is_caught() {
     let directory = tempfile::tempdir().unwrap();

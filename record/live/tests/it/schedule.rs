@@ -1,4 +1,4 @@
-//! The schedule that a run writes, and a run that plays it again.
+//! The schedule that a run writes, and a run that replays it.
 
 use crate::setup::Setup;
 use record_live::store::Exec;
@@ -11,7 +11,7 @@ fn nodes() -> Vec<String> {
     vec!["a".to_owned(), "b".to_owned()]
 }
 
-/// Steps that were played in a run whose clients wait for the first fault.
+/// The executed steps of a run whose clients wait for the first fault.
 fn play(nemesis: Nemesis) -> Vec<Step> {
     let directory = tempfile::tempdir().unwrap();
     let begun = directory.path().join("begun").display().to_string();

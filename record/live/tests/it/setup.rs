@@ -1,4 +1,4 @@
-//! What the runs have in common.
+//! The common setup of runs.
 
 use history_core::{Budget, Checker, ErrorKind, HistoryError, Keyed, OptionError, Options};
 use record_live::{Check, Ended, Live, LiveError, Nemesis, Stands, Start, Stop, Store, Workload};
@@ -12,7 +12,7 @@ pub(crate) struct Setup<'s> {
     pub(crate) options: &'s [(&'s str, &'s str)],
     pub(crate) ops_max: u64,
     pub(crate) nemesis: Nemesis,
-    /// The run ends when so many faults are over.
+    /// The run ends when this number of faults is over.
     pub(crate) faults_max: Option<u64>,
     pub(crate) timeout: Duration,
 }
@@ -60,7 +60,7 @@ impl<'s> Setup<'s> {
             directory: directory.to_owned(),
             clients: 8,
             stands: Stands::AtNode,
-            // Nothing waits for this: runs end by their operations.
+            // This limit is never reached, because runs end after a number of operations.
             time_limit: Duration::from_mins(2),
             ops_max: Some(self.ops_max),
             pause: Duration::ZERO,
@@ -80,7 +80,7 @@ impl<'s> Setup<'s> {
     }
 }
 
-/// The checker of a workload that is tested here.
+/// The checker of a workload for these tests.
 pub(crate) fn checker(workload: &str) -> Box<dyn Checker> {
     let all = check_elle::checkers().into_iter().chain(check_online::checkers());
     let all = all.chain(check_register::checkers()).chain(check_jepsen::checkers()).chain(check_log::checkers());

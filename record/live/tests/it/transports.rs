@@ -1,5 +1,5 @@
-//! Every way in which a client can be reached keeps a history sound: a correct register is never refused, wherever its
-//! clients are. A way that reorders is caught.
+//! Every way to reach a client gives a sound history: a correct register is never rejected, wherever its clients are. A
+//! way that reorders is detected.
 
 use crate::recorder::{Locked, perform};
 use crate::setup::{Setup, checker};
@@ -13,7 +13,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-/// Operations in a test that runs always, and in the one that takes its time.
+/// The number of operations in a test that always runs, and in the long one.
 const FEW: u64 = 10_000;
 const MANY: u64 = 200_000;
 
@@ -29,18 +29,18 @@ fn is_sound(store: &dyn Store, ops_max: u64) {
     assert!(ended.ok > ops_max / 4, "{} of {ops_max} succeeded", ended.ok);
 }
 
-/// A register whose clients are with a worker, at the other end of a connection each.
+/// A register whose clients are in a worker, each with its own connection.
 fn over_workers() -> Exec {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let store = locked();
     let opens = Arc::new(move |_: &[String], seat: &Seat| store.client(seat)) as Arc<serve::Opens>;
-    // Ends with the tests.
+    // The thread ends with the tests.
     thread::spawn(move || serve::clients(&listener, &opens));
     Exec::over(&address.to_string()).unwrap()
 }
 
-/// A register whose clients are processes, which hand lines on to a server.
+/// A register whose clients are processes that forward lines to a server.
 fn over_pipes() -> Exec {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -97,11 +97,11 @@ fn two_hundred_thousand_operations_over_each_transport_are_sound() {
     is_sound(&over_pipes(), MANY);
 }
 
-/// Clients that write down what they do, each into a stream of its own, and an order in which somebody reads these.
+/// Clients that record their operations, each in its own stream, and the order in which a reader reads the streams.
 #[derive(Default)]
 struct Streams {
     clients: Vec<Vec<(usize, String)>>,
-    /// How many lines were written.
+    /// The number of lines written.
     written: usize,
 }
 
@@ -112,14 +112,14 @@ impl Streams {
         self.written += 1;
     }
 
-    /// The history in the order in which it was written.
+    /// The history in the order of writing.
     fn in_order(&self) -> String {
         let mut all: Vec<&(usize, String)> = self.clients.iter().flatten().collect();
         all.sort_unstable();
         numbered(all.into_iter().map(|(_, line)| line))
     }
 
-    /// The history of somebody who reads one stream to its end, and then the next.
+    /// The history of a reader that reads one stream to its end, and then the next one.
     fn one_by_one(&self) -> String {
         numbered(self.clients.iter().rev().flatten().map(|(_, line)| line))
     }
@@ -139,8 +139,8 @@ fn verdict(history: &str) -> Verdict {
     history_core::check(Box::new(run), &mut Reader::new(history.as_bytes()), &Budget::default()).unwrap().verdict
 }
 
-/// Nobody waits for an answer to an invocation before he acts, and a line of one stream is read later than lines of
-/// others that were written after it: invocations are late.
+/// Clients do not wait for an acknowledgement of an invocation, and a line of one stream may be read after later lines
+/// of others: invocations are recorded late.
 #[test]
 fn a_transport_that_reorders_is_caught() {
     let store = locked();
@@ -184,7 +184,7 @@ fn a_worker_that_is_none_is_named() {
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            // Whoever has connected may be gone already.
+            // The client may have disconnected already.
             let _ = stream.write_all(b"SSH-2.0-OpenSSH_9.2\r\n");
         }
     });

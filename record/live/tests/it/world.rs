@@ -1,8 +1,8 @@
-//! Real stores, where their packages are installed and namespaces are allowed; elsewhere each test says why it is
-//! skipped.
+//! Real stores, if their packages are installed and namespaces are permitted; otherwise, each test prints the reason
+//! why it is skipped.
 //!
-//! A test starts itself again inside of a world. What it skips it writes with `skipped:`, which whoever runs the tests
-//! can count; with `HISTCHECK_LIVE=required` it fails in place of that.
+//! A test starts itself again inside namespaces. For a skipped part it prints a line with `skipped:`, which the caller
+//! of the tests can count; with `HISTCHECK_LIVE=required`, it fails instead.
 
 use crate::setup::Setup;
 use history_core::Verdict;
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Runs `inside` in a new process inside of new namespaces, if `kind` can be had.
+/// Runs `inside` in a new process inside new namespaces, if `kind` is available.
 fn in_world(test: &str, kind: &str, faults: &[Fault], inside: impl FnOnce()) {
     if is_inside() {
         Inside::listen(|| {}).unwrap();
@@ -34,7 +34,7 @@ fn in_world(test: &str, kind: &str, faults: &[Fault], inside: impl FnOnce()) {
     eprintln!("skipped: {test}: {why}");
 }
 
-/// Starts this test alone, inside.
+/// Starts only this test again, inside namespaces.
 fn run_again(test: &str, is_root: bool) {
     let mut command = Command::new("unshare");
     if !is_root {
@@ -43,7 +43,7 @@ fn run_again(test: &str, is_root: bool) {
     command.args(["--net", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "--"]);
     command.arg(env::current_exe().unwrap()).args([test, "--exact", "--nocapture"]);
     let path = format!("{}:/usr/sbin:/sbin", env::var("PATH").unwrap());
-    // The inner process ends when nobody holds its standard input any more.
+    // The inner process ends when its standard input is closed.
     let inner = command.env("HISTCHECK_LIVE_INSIDE", "1").env("PATH", path).stdin(Stdio::piped());
     let mut child = inner.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let held = child.stdin.take();
@@ -78,7 +78,7 @@ fn postgres_is_serializable() {
     in_world("world::postgres_is_serializable", "postgres", &[], || {
         let directory = tempfile::tempdir().unwrap();
         let store = start("postgres", &[("level", "serializable")], &[], directory.path());
-        // The shared memory of servers that are killed is not left behind: it is the world's own.
+        // The shared memory of servers that are killed does not remain, because it belongs to the namespace.
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
         let mut at_shared_memory = mounts.lines().filter(|line| line.split(' ').nth(4) == Some("/dev/shm"));
         assert!(at_shared_memory.next_back().is_some_and(|line| line.contains(" - tmpfs tmpfs ")), "{mounts}");
@@ -99,7 +99,7 @@ fn postgres_shows_write_skew_at_repeatable_read() {
     });
 }
 
-/// Cuts the power until a violation, but at most this often.
+/// Cuts the power until there is a violation, but at most this often.
 fn cut_power(synchronous_commit: &str, cuts: u64) -> Ended {
     let (directory, faults) = (tempfile::tempdir().unwrap(), [Fault::PowerCut]);
     let options = [("synchronous-commit", synchronous_commit)];
@@ -184,7 +184,7 @@ fn zookeeper_answers_reads_from_what_a_node_has() {
     });
 }
 
-/// While nothing is cut off: an isolated leader answers `sync` by itself.
+/// This holds while nothing is cut off: an isolated leader responds to `sync` by itself.
 #[test]
 fn zookeeper_is_linearizable_after_sync() {
     in_world("world::zookeeper_is_linearizable_after_sync", "zookeeper", &[], || {

@@ -1,4 +1,4 @@
-//! Clients of etcd: registers are keys, and a write that names the value before it is a transaction that compares it.
+//! Clients of etcd: registers are keys, and a write that names the previous value is a transaction that compares it.
 
 use super::http::Http;
 use crate::client::Client;
@@ -28,7 +28,7 @@ impl Client for EtcdClient {
         let (path, body) = call(request, self.has_local_reads)?;
         let http = match self.http.take().map_or_else(|| Http::open(self.node, self.timeout), Ok) {
             Ok(http) => self.http.insert(http),
-            // Nothing was sent.
+            // Nothing was sent, so the request failed.
             Err(error) => return Ok(Outcome::Fail(error.to_string())),
         };
         let outcome = match http.post(path, &body) {
@@ -38,7 +38,7 @@ impl Client for EtcdClient {
         };
         let is_refusal = matches!(&outcome, Outcome::Fail(why) if why == REFUSED);
         if !matches!(outcome, Outcome::Ok(_)) && !is_refusal {
-            // A late answer must not count for the next request.
+            // The connection is closed, because a late response must not be taken for that of the next request.
             self.http = None;
         }
         Ok(outcome)
@@ -47,7 +47,7 @@ impl Client for EtcdClient {
 
 const REFUSED: &str = "the register holds something else";
 
-/// Texts in the encoding of etcd.
+/// The encoding of texts in etcd's requests.
 fn encoded(text: &str) -> String {
     BASE64.encode(text)
 }
@@ -78,7 +78,7 @@ fn call(request: &Request, has_local_reads: bool) -> Result<(&'static str, Json)
             ("/v3/kv/txn", json!({"compare": [holds], "success": [put(plain(*key), &new.to_string())]}))
         }
         Request::ReadVersion(key) => {
-            // From the first key that begins with `v1/` to the last one: `0` is the character behind the slash.
+            // The range covers all keys that begin with `v1/`: `0` is the character after the slash.
             let (first, end) = (encoded(&format!("v{key}/")), encoded(&format!("v{key}0")));
             ("/v3/kv/range", json!({"key": first, "range_end": end, "serializable": has_local_reads}))
         }
@@ -97,7 +97,7 @@ fn call(request: &Request, has_local_reads: bool) -> Result<(&'static str, Json)
 
 /// The outcome of a response.
 fn outcome(request: &Request, answer: &Json) -> Outcome {
-    // Each of its answers has one, so this is somebody else's.
+    // Each of etcd's responses has a header, so this is from another server.
     if !answer["header"].is_object() {
         return Outcome::unanswered(request, format!("no answer of etcd: {answer}"));
     }
@@ -125,7 +125,7 @@ fn outcome(request: &Request, answer: &Json) -> Outcome {
 
 /// The values in a response to a range request, in the order of their keys.
 fn texts(answer: &Json) -> Option<Vec<String>> {
-    // There is no field if there are no keys.
+    // The field is absent if there are no keys.
     let Some(pairs) = answer.get("kvs") else { return Some(Vec::new()) };
     let text = |pair: &Json| String::from_utf8(BASE64.decode(pair["value"].as_str()?).ok()?).ok();
     pairs.as_array()?.iter().map(text).collect()

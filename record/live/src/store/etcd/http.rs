@@ -59,7 +59,7 @@ impl Http {
             let line = self.line()?;
             let length = usize::from_str_radix(line.trim(), 16).map_err(|_| nonsense(&line))?;
             all.extend(self.exactly(length)?);
-            // Each chunk ends with an empty line, the last one too.
+            // Each chunk ends with an empty line, including the last one.
             self.line()?;
             if length == 0 {
                 return Ok(all);
@@ -98,7 +98,7 @@ mod tests {
     use serde_json::json;
     use std::net::TcpListener;
 
-    /// What is read of this answer.
+    /// The parsed response.
     fn answered(answer: &'static str) -> io::Result<(u16, Json)> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;

@@ -21,7 +21,7 @@ const PEER_PORT: u16 = 2380;
 
 /// The maximum time in which the cluster must start.
 const START_MAX: Duration = Duration::from_secs(20);
-/// How long the hub waits for a node.
+/// How long the hub waits for a node's response.
 const ASK: Duration = Duration::from_millis(300);
 
 const READS: StoreOption =
@@ -101,7 +101,7 @@ impl System for Etcd {
     fn is_settled(&self, world: &World) -> bool {
         let leaders = Etcd::leaders(world);
         let first = leaders.first().cloned().flatten().map(|(leader, _)| leader);
-        // An id of 0 is that of nobody.
+        // An id of 0 means that there is no leader.
         first.as_ref().is_some_and(|leader| leader != "0")
             && leaders.iter().all(|node| node.as_ref().map(|(leader, _)| leader) == first.as_ref())
     }

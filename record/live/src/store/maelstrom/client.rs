@@ -98,7 +98,7 @@ fn outcome(request: &Request, asked: &Json, answer: &Message) -> Result<Outcome,
     if answer.kind() == "error" {
         let code = answer.body["code"].as_u64().ok_or_else(|| wrong("an error with a code"))?;
         let why = answer.body["text"].as_str().map_or_else(|| format!("error {code}"), str::to_owned);
-        // A register that was never written holds nothing, and that is what a read shows.
+        // A register that was never written contains nothing, so a read returns null.
         if code == KEY_DOES_NOT_EXIST && matches!(request, Request::Read(_)) {
             return Ok(Outcome::value(Json::Null));
         }
@@ -114,7 +114,7 @@ fn outcome(request: &Request, asked: &Json, answer: &Message) -> Result<Outcome,
     };
     match request {
         Request::Txn(_) => field("txn"),
-        // g-set answers with `value`, broadcast with `messages`.
+        // g-set responds with `value`, broadcast with `messages`.
         Request::ReadSet if answer.body.get("messages").is_some() => field("messages"),
         Request::Read(_) | Request::ReadSet | Request::ReadCounter { .. } => field("value"),
         Request::Send(log, message) => {

@@ -11,7 +11,7 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// Reads a line; none if it is not a message.
+    /// Parses a line; `None` if it is not a message.
     pub(super) fn read(line: &str) -> Option<Message> {
         let mut message: Json = serde_json::from_str(line).ok()?;
         let text = |name: &str| message.get(name).and_then(Json::as_str).map(str::to_owned);
@@ -21,7 +21,7 @@ impl Message {
         Some(Message { src, dest, body })
     }
 
-    /// As a line, with its line feed.
+    /// The line of the message, with its newline.
     pub(super) fn line(&self) -> String {
         let mut line = json!({"src": self.src, "dest": self.dest, "body": self.body}).to_string();
         line.push('\n');

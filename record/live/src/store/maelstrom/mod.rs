@@ -1,9 +1,8 @@
 //! Nodes with Maelstrom's protocol: any program that reads and writes JSON messages on its standard input and output.
 //!
 //! The network between the nodes is simulated (`network`): messages have a delay, can be lost, and do not cross a
-//! partition. Clients
-//! reach every node at once. The services `lin-kv`, `seq-kv`, `lww-kv` and `lin-tso` are nodes of this network
-//! (`services`).
+//! partition. Clients reach every node without delay. The services `lin-kv`, `seq-kv`, `lww-kv` and `lin-tso` are nodes
+//! of this network (`services`).
 
 mod client;
 mod message;
@@ -63,7 +62,7 @@ const WORKLOADS: &[&str] =
 const FAULTS: &[Fault] = &[Fault::Isolate, Fault::Kill, Fault::Pause];
 
 impl Settings {
-    /// The settings in the options of `start`.
+    /// The settings from the options of `start`.
     fn of(start: &StartStore, command: Vec<String>) -> Result<Settings, LiveError> {
         let names = start.names(KIND.nodes);
         let primary = start.option(&PRIMARY);
@@ -160,7 +159,7 @@ impl Maelstrom {
         let init = json!({"type": "init", "node_id": name, "node_ids": self.names});
         self.ask(name, &init)?;
         if self.settings.dialect == Dialect::Broadcast {
-            // Every node is every other one's neighbour.
+            // Every node is a neighbour of every other one.
             let neighbours = |of: &String| self.names.iter().filter(|name| *name != of).cloned().collect::<Vec<_>>();
             let topology: serde_json::Map<_, _> =
                 self.names.iter().map(|name| (name.clone(), json!(neighbours(name)))).collect();
@@ -238,7 +237,7 @@ impl Store for Maelstrom {
         Ok(())
     }
 
-    /// Its nodes end with the run: to wait until killed ones are up again would only make that later.
+    /// Its nodes end with the run: waiting until killed ones are up again would only delay this.
     fn heal_at_end(&self) -> Result<(), LiveError> {
         Ok(())
     }
@@ -254,7 +253,7 @@ impl Store for Maelstrom {
 
 impl Drop for Maelstrom {
     fn drop(&mut self) {
-        // A node whose output ends from here on does so on purpose.
+        // A node whose output ends from here on was ended on purpose.
         self.network.stop();
     }
 }

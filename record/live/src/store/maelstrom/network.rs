@@ -1,4 +1,4 @@
-//! A simulated network: messages wait for their time, are lost, or do not cross a partition.
+//! A simulated network: messages are delayed, lost, or do not cross a partition.
 
 use super::Conditions;
 use super::message::Message;
@@ -22,7 +22,7 @@ pub(super) struct Network {
 }
 
 struct State {
-    /// Messages under way: the one that arrives next is at the top.
+    /// Messages in transit: the next one to arrive is at the top.
     waiting: BinaryHeap<Reverse<Waiting>>,
     sent: u64,
     chance: Chance,
@@ -36,7 +36,7 @@ struct State {
     is_over: bool,
 }
 
-/// A message under way, ordered by its arrival.
+/// A message in transit, ordered by its arrival.
 struct Waiting {
     at: Instant,
     number: u64,
@@ -72,7 +72,7 @@ impl State {
 }
 
 impl Network {
-    /// A network with a thread that delivers messages until [`Network::stop`].
+    /// Starts a network with a thread that delivers messages until [`Network::stop`].
     pub(super) fn start(conditions: Conditions) -> Arc<Network> {
         let state = State {
             waiting: BinaryHeap::new(),
@@ -107,14 +107,14 @@ impl Network {
         self.changed.notify_all();
     }
 
-    /// From now on messages to `name` go here.
+    /// Creates a receiver for messages to `name`.
     pub(super) fn receiver(&self, name: &str) -> Receiver<Message> {
         let (sender, receiver) = channel();
         self.lock().receivers.insert(name.to_owned(), sender);
         receiver
     }
 
-    /// A new client.
+    /// The mailbox of a new client.
     pub(super) fn mailbox(self: &Arc<Network>) -> Mailbox {
         let name = {
             let mut state = self.lock();
@@ -124,17 +124,17 @@ impl Network {
         Mailbox { received: self.receiver(&name), network: Arc::clone(self), name, asked: 0 }
     }
 
-    /// These nodes and the others cannot reach each other. Messages under way are lost, too.
+    /// Separates these nodes from the others. Messages in transit between them are lost, too.
     pub(super) fn isolate(&self, nodes: &[String]) {
         self.lock().isolated = nodes.iter().cloned().collect();
     }
 
-    /// Everybody can reach everybody.
+    /// Reconnects all nodes.
     pub(super) fn heal(&self) {
         self.lock().isolated.clear();
     }
 
-    /// Records that a node does not work. Every client gets this error at its next request.
+    /// Records that a node has failed. Every client gets this error at its next request.
     pub(super) fn fail(&self, what: String) {
         let mut state = self.lock();
         if !state.is_over {
@@ -148,7 +148,7 @@ impl Network {
         self.changed.notify_all();
     }
 
-    /// Whether messages are delivered no more.
+    /// Whether the delivery has ended.
     pub(super) fn is_over(&self) -> bool {
         self.lock().is_over
     }
@@ -188,7 +188,7 @@ impl Network {
             let number = state.sent;
             state.waiting.push(Reverse(Waiting { at, number, message: answer }));
         } else if let Some(receiver) = state.receivers.get(to) {
-            // Whoever is gone gets nothing any more.
+            // The receiver may be gone; then the message is lost.
             let _ = receiver.send(message);
         } else if is_node(from) && !state.had_client(to) {
             let what = format!("{from} sent a message to an unknown node, {}", shortened(to));
@@ -211,7 +211,7 @@ fn is_node(name: &str) -> bool {
     name.starts_with('n') && name[1..].bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A client's place in the network.
+/// The end of a client in the network.
 pub(super) struct Mailbox {
     network: Arc<Network>,
     name: String,
@@ -220,7 +220,7 @@ pub(super) struct Mailbox {
 }
 
 impl Mailbox {
-    /// Sends a request and waits for its response. None if none arrives in time.
+    /// Sends a request and waits for its response. `None` if it does not arrive in time.
     pub(super) fn call(&mut self, dest: &str, body: &Json, timeout: Duration) -> Result<Option<Message>, LiveError> {
         if let Some(failure) = self.network.failure() {
             return Err(failure);
@@ -233,7 +233,7 @@ impl Mailbox {
         loop {
             match receive(&self.received, until.saturating_duration_since(Instant::now())) {
                 Ok(answer) if answer.body["in_reply_to"] == self.asked => return Ok(Some(answer)),
-                // The late answer to an earlier request.
+                // This is the late response to an earlier request.
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     return self.network.failure().map_or(Ok(None), Err);

@@ -1,4 +1,4 @@
-//! A node: a process with two threads, which pass messages to it and from it.
+//! A node: a process with two threads that pass messages to it and from it.
 
 use super::log_path;
 use super::message::Message;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Bytes of a line from a node, at most.
+/// The maximum length of a line from a node, in bytes.
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// A running node.
@@ -49,7 +49,7 @@ impl Node {
         };
         let received = network.receiver(name);
         thread::spawn(move || {
-            // Ends when the node's next process takes over the name, or the node reads no more.
+            // The loop ends when the node's next process takes over the name, or the node reads no more.
             while let Ok(message) = received.recv() {
                 if stdin.write_all(message.line().as_bytes()).and_then(|()| stdin.flush()).is_err() {
                     return;
@@ -67,7 +67,7 @@ impl Node {
         Ok(Node { name: name.to_owned(), logs: logs.to_owned(), group, is_ending, is_killed: false })
     }
 
-    /// Kills it.
+    /// Kills the process.
     pub(super) fn kill(&mut self) -> Result<(), LiveError> {
         self.is_ending.store(true, Ordering::SeqCst);
         self.group.kill()?;
@@ -80,12 +80,12 @@ impl Node {
         self.group.pause()
     }
 
-    /// Continues it if it is stopped.
+    /// Continues the process if it is stopped.
     pub(super) fn resume(&mut self) -> Result<(), LiveError> {
         if self.is_killed { Ok(()) } else { self.group.resume() }
     }
 
-    /// Starts it again if it was killed. Whether it was.
+    /// Restarts the process if it was killed. Returns whether it was.
     pub(super) fn restart_if_killed(&mut self, command: &[String], network: &Arc<Network>) -> Result<bool, LiveError> {
         let was_killed = self.is_killed;
         if was_killed {
@@ -101,7 +101,7 @@ impl Drop for Node {
     }
 }
 
-/// Reads a node's output.
+/// Reads the output of a node.
 struct Output {
     name: String,
     logs: PathBuf,

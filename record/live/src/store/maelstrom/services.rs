@@ -73,15 +73,15 @@ fn apply(map: &mut Map, body: &Json) -> Json {
     answer
 }
 
-/// Each client reads the states in order, but possibly not the newest one.
+/// A store in which each client reads states in order, but possibly old ones.
 #[derive(Default)]
 struct Sequential {
     /// The oldest state that any client may still read.
     oldest: Map,
     oldest_number: u64,
-    /// The changes since then: each results in the next state.
+    /// The changes since then: each leads to the next state.
     changes: VecDeque<(String, Json)>,
-    /// The last state that each client read.
+    /// The last state that each client has read.
     seen: HashMap<String, u64>,
 }
 
@@ -104,7 +104,7 @@ impl Sequential {
         let key = body["key"].to_string();
         let newest = self.newest();
         let seen = self.seen.get(client).copied().unwrap_or(0).max(self.oldest_number);
-        // Reads may be old; what changes something is decided by the newest state.
+        // A read may return an old state. A change is applied to the newest state.
         let state = if body["type"] == "read" { seen + chance.below(newest - seen + 1) } else { newest };
         let (new, answer) = step(self.value(&key, state), body);
         let mut now = state;
@@ -123,7 +123,7 @@ impl Sequential {
     }
 }
 
-/// Replicas that process requests independently and exchange their states; of two writes the later one wins.
+/// Replicas that process requests independently and exchange their states; of two writes, the later one wins.
 struct LastWriteWins {
     replicas: Vec<HashMap<String, (u64, Json)>>,
     clock: u64,

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
 
-/// Makes a process a node of the toy: see [`serve`].
+/// The variable that makes a process a node of the toy: see [`serve`].
 const NODE: &str = "HISTCHECK_LIVE_TOY";
 
 const READS: StoreOption =
@@ -64,7 +64,7 @@ pub enum Reads {
 pub fn run(input: impl BufRead, mut output: impl Write, reads: Reads) -> io::Result<()> {
     let mut node = Toy { reads, ..Toy::default() };
     for line in input.lines() {
-        // Nothing but messages arrives here.
+        // The input contains only messages; anything else is ignored.
         let Some(message) = Message::read(&line?) else { continue };
         for answer in node.receive(&message) {
             output.write_all(answer.line().as_bytes())?;
@@ -93,7 +93,7 @@ impl Toy {
                 self.nodes = names.filter_map(|name| name.as_str().map(str::to_owned)).collect();
                 vec![message.answer(json!({"type": "init_ok"}))]
             }
-            // From a client.
+            // Requests from clients.
             "read" | "poll" if self.reads == Reads::Local => vec![message.answer(self.perform(body))],
             "read" | "write" | "cas" | "add" | "send" | "poll" if self.is_primary() => {
                 let answer = message.answer(self.perform(body));
@@ -105,7 +105,7 @@ impl Toy {
                     "src": message.src, "body": body,
                 }}),
             ),
-            // From another node.
+            // Requests from other nodes.
             "forward" => {
                 let asked = &body["message"]["body"];
                 let back = json!({"type": "forward_ok", "to": body["message"]["src"], "body": self.perform(asked),
@@ -142,7 +142,7 @@ impl Toy {
         to.map(|to| Message { src: self.name.clone(), dest: to.clone(), body }).into_iter().collect()
     }
 
-    /// The messages to backups.
+    /// The messages to the backups.
     fn replicate(&self, asked: &Json) -> impl Iterator<Item = Message> + use<> {
         let key = &asked["key"];
         let copy = match asked["type"].as_str().unwrap_or_default() {
@@ -193,10 +193,10 @@ impl Toy {
     }
 }
 
-/// Messages that one poll returns of a log, at most.
+/// The maximum number of messages of a log that one poll returns.
 const POLLED_MAX: usize = 20;
 
-/// Logs by name: the offset of each message.
+/// Logs by name: each message by its offset.
 #[derive(Default)]
 struct Logs(HashMap<String, BTreeMap<i64, Json>>);
 

@@ -25,7 +25,7 @@ const DATABASE: &str = "rig";
 
 /// The maximum time in which a server must start: the others copy the data of the first one, one after another.
 const START_MAX: Duration = Duration::from_secs(90);
-/// How long the hub waits for a server.
+/// How long the hub waits for a server's response.
 const ASK: Duration = Duration::from_millis(500);
 
 const LEVEL: StoreOption = StoreOption::text("level", "LEVEL", "Isolation level of the transactions")
@@ -71,7 +71,7 @@ pub(in crate::store) const GALERA: Kind = Kind {
     options: &[LEVEL, SNAPSHOT_ISOLATION, FLUSH, SYNC_WAIT],
     workloads: &["list-append", "rw-register", "versioned-register", "cas-register", "set-full", "bank"],
     faults: NODES_AND_CLOCKS,
-    // The copy of a server's data goes to ports of all addresses: no proxy can stand there.
+    // Copying a server's data uses ports of all addresses, which a proxy cannot forward.
     make: Make::Cluster { ports: &[], system: MariaDb::system },
     ..Kind::CLUSTER
 };
@@ -79,12 +79,12 @@ pub(in crate::store) const GALERA: Kind = Kind {
 /// The library that joins servers into a cluster.
 const PROVIDER: &str = "/usr/lib/galera/libgalera_smm.so";
 
-/// Starts the first server. The first word is a file that exists if it has been started before.
+/// Starts the first server. The first word is the path of a file that exists if it was started before.
 const FIRST: &str = r#"[ -e "$0" ] || { : > "$0"; set -- "$@" --wsrep-new-cluster; }; exec "$@""#;
 
-/// Servers.
+/// The servers, with their settings.
 struct MariaDb {
-    /// The isolation level, as SQL writes it.
+    /// The isolation level as SQL writes it.
     level: String,
     snapshot_isolation: String,
     flush: String,
@@ -123,7 +123,7 @@ impl MariaDb {
         let MariaDb { level, snapshot_isolation, flush, sync_wait } = self;
         let data = MariaDb::data(world, node)?.display().to_string();
         let Node { address, own, .. } = &world.nodes()[node.to_usize()];
-        // Nobody is asked for a password.
+        // Users need no password.
         let mut command = words("mariadbd --no-defaults --skip-grant-tables --skip-name-resolve");
         command.extend(words("--innodb-flush-method=fsync --innodb-log-file-size=16M --innodb-buffer-pool-size=64M"));
         command.extend(words("--innodb-lock-wait-timeout=2 --max-connections=100"));
@@ -148,7 +148,7 @@ impl MariaDb {
             command.push("--wsrep-provider-options=evs.keepalive_period=PT0.5S;evs.suspect_timeout=PT2S;evs.inactive_timeout=PT6S".to_owned());
         }
         if MariaDb::is_galera(world) && node == 0 {
-            // The first server makes the cluster, but only once: after a fault it joins the others.
+            // The first server creates the cluster, but only once: after a fault it joins the others.
             let begun = world.data(node, "galera", USER)?.join("has-begun").display().to_string();
             let mut first = vec!["sh".to_owned(), "-c".to_owned(), FIRST.to_owned(), begun];
             first.append(&mut command);
@@ -187,7 +187,7 @@ impl MariaDb {
     }
 }
 
-/// Clients always use the server of their node.
+/// The connector of clients, which always use the server of their node.
 struct OwnServer {
     address: SocketAddr,
     timeout: Duration,
@@ -206,13 +206,13 @@ impl Connector for OwnServer {
     }
 }
 
-/// Every server accepts writes, so none is a better target than another.
+/// Every server accepts writes, so no server is a better target than another.
 impl System for MariaDb {
     fn set_up(&self, world: &World) -> Result<(), LiveError> {
         MariaDb::install(world)?;
         for node in 0..world.count() {
             self.run(world, node)?;
-            // Each one copies the data of those before it.
+            // Each server copies the data of those before it.
             let is_up = || (0..=node).all(|at| MariaDb::is_ready(world, at, node + 1));
             world.until(START_MAX, "does not accept clients", is_up)?;
             if node == 0 {

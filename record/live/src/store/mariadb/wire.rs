@@ -1,7 +1,7 @@
-//! A connection with the protocol of MariaDB: version 10, text queries, without a password.
+//! A connection with MariaDB's protocol: version 10, text queries, without a password.
 //!
-//! The handshake is at most one question and one response, and every response is a sequence of packets, so this takes
-//! less code than the crate `mysql`, which needs 87 others.
+//! The handshake has at most one question and one response, and every response is a sequence of packets, so this takes
+//! less code than the crate `mysql`, which needs 87 other crates.
 
 use crate::dial::{Stream, dial};
 use crate::store::sql::{Answer, QueryError, Session};
@@ -52,7 +52,7 @@ impl Connection {
         answer.extend(u32::try_from(LENGTH_MAX).unwrap_or(u32::MAX).to_le_bytes());
         answer.push(CHARACTERS);
         answer.extend([0; 23]);
-        // The user, no password, the database, how to authenticate.
+        // The user, no password, the database, and the authentication method.
         answer.extend(b"root\0\0");
         answer.extend(database.as_bytes());
         answer.extend(b"\0mysql_native_password\0");
@@ -62,7 +62,7 @@ impl Connection {
             match packet.first() {
                 Some(0) => return Ok(Ok(connection)),
                 Some(0xff) => return Ok(Err(error(&packet))),
-                // Another way to authenticate: without a password it is the same.
+                // The server requests another authentication method; without a password the answer is empty.
                 Some(0xfe) => connection.send(&[])?,
                 _ => return Err(nonsense()),
             }

@@ -29,7 +29,7 @@ pub(super) struct NatsClient {
     connection: Option<Connection>,
 }
 
-/// A subject's last message.
+/// The last message of a subject.
 #[derive(Debug)]
 struct Held {
     /// Its number in the stream; 0 if there is none.
@@ -38,16 +38,16 @@ struct Held {
     id: String,
 }
 
-/// Why a request has no result.
+/// The reason why a request has no result.
 #[derive(Debug, PartialEq, Eq)]
 enum Refused {
-    /// It certainly did not happen.
+    /// The request certainly did not happen.
     Failed(String),
     /// The same, because the read before the write had no response.
     Unread(String),
-    /// There is a value that no client writes.
+    /// The subject contains a value that no client writes.
     Damaged(String),
-    /// It may have happened.
+    /// The request may have happened.
     Unknown(String),
 }
 
@@ -57,7 +57,7 @@ impl From<io::Error> for Refused {
     }
 }
 
-/// The server's error if the subject's last message is another one.
+/// The server's error code if the subject's last message is another one.
 const WRONG_LAST_SEQUENCE: u64 = 10071;
 const NO_MESSAGE: u64 = 10037;
 const NOT_FOUND: u64 = 404;
@@ -128,7 +128,8 @@ impl Client for NatsClient {
             }
         };
         let performed = self.perform(&mut connection, request);
-        // Answers to other requests are told apart by their subjects, but a connection that failed is of no use.
+        // Responses to other requests are distinguished by their subjects, but a connection that failed cannot be used
+        // again.
         if !matches!(performed, Err(Refused::Unknown(_) | Refused::Unread(_))) {
             self.connection = Some(connection);
         }
@@ -156,7 +157,7 @@ fn versioned(key: Key) -> String {
     format!("rig.v.{key}")
 }
 
-/// A read before a write: whatever the error, nothing was written.
+/// Converts an error of a read before a write: in any case, nothing was written.
 fn before_the_write(refused: Refused) -> Refused {
     match refused {
         Refused::Unknown(why) => Refused::Unread(why),
@@ -165,7 +166,7 @@ fn before_the_write(refused: Refused) -> Refused {
 }
 
 fn document(answer: Result<String, NoResponders>) -> Result<Json, Refused> {
-    // No server has the subject's stream: the message went to nobody.
+    // No server has the subject's stream, so the message had no receiver.
     let text = answer.map_err(|NoResponders| Refused::Failed("no responders".to_owned()))?;
     serde_json::from_str(&text).map_err(|_| Refused::Unknown(format!("unexpected answer {text:?}")))
 }
@@ -187,7 +188,7 @@ fn held(sequence: u64, body: &str) -> Result<Held, Refused> {
     Ok(Held { sequence, value, id })
 }
 
-/// A subject's last message, as the stream's leader has it.
+/// A subject's last message, from the stream's leader.
 fn read_leader(connection: &mut Connection, subject: &str) -> Result<Held, Refused> {
     let asked = json!({"last_by_subj": subject}).to_string();
     let answer = document(connection.request(&format!("$JS.API.STREAM.MSG.GET.{STREAM}"), &[], &asked)?)?;
@@ -201,7 +202,7 @@ fn read_leader(connection: &mut Connection, subject: &str) -> Result<Held, Refus
     held(sequence, &String::from_utf8_lossy(&body))
 }
 
-/// Publishes a subject's next message, if its last one is that with this number.
+/// Publishes a subject's next message, if the last one has this number.
 fn publish(
     connection: &mut Connection,
     subject: &str,
@@ -222,7 +223,7 @@ fn publish(
     Ok(Outcome::done())
 }
 
-/// All elements of the set, as the stream's leader has them.
+/// All elements of the set, from the stream's leader.
 fn elements(connection: &mut Connection) -> Result<Outcome, Refused> {
     let (mut all, mut offset) = (Vec::new(), 0);
     loop {
@@ -242,7 +243,7 @@ fn elements(connection: &mut Connection) -> Result<Outcome, Refused> {
             break;
         }
     }
-    // An element that is added between two pages moves others into the second one again.
+    // If an element is added between two pages, the second one contains some elements again.
     all.sort_unstable();
     all.dedup();
     Ok(Outcome::value(all))

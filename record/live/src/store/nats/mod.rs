@@ -1,7 +1,7 @@
 //! NATS with `JetStream`: a stream on all nodes, whose subjects are registers.
 //!
-//! A subject contains only its last message. The stream's leader responds to reads, or any node does from its own
-//! state. Servers flush written data every two minutes, but acknowledge it before.
+//! A subject keeps only its last message. The stream's leader responds to reads, or any node does from its own state.
+//! Servers acknowledge written data before they flush it, which they do every two minutes.
 
 mod client;
 mod protocol;
@@ -25,7 +25,7 @@ const STREAM: &str = "RIG";
 
 /// The maximum time in which the cluster must start.
 const START_MAX: Duration = Duration::from_secs(30);
-/// How long the hub waits for a node.
+/// How long the hub waits for a node's response.
 const ASK: Duration = Duration::from_millis(500);
 /// The maximum time to create a stream.
 const MAKE: Duration = Duration::from_secs(5);

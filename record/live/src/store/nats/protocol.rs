@@ -1,4 +1,4 @@
-//! A connection with NATS' protocol, as far as requests with one response need it.
+//! A connection with NATS' protocol, as far as requests with one response require it.
 
 use crate::dial::{Stream, dial};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -12,7 +12,7 @@ const LINE_MAX: u64 = 1 << 20;
 /// A connection to a server.
 pub(super) struct Connection {
     stream: BufReader<Stream>,
-    /// The beginning of the subjects for responses.
+    /// The prefix of the subjects for responses.
     inbox: String,
     requests: u64,
 }
@@ -81,7 +81,7 @@ impl Connection {
             let mut bytes = vec![0; total + 2];
             self.stream.read_exact(&mut bytes)?;
             bytes.truncate(total);
-            // The late answer to an earlier request.
+            // This is the late response to an earlier request.
             if words[1] != reply {
                 continue;
             }
@@ -110,7 +110,7 @@ impl Connection {
     }
 }
 
-/// The response of a server that has its status or the sequence of a message in the header: both as one document.
+/// The response of a server that has its status or the number of a message in the header: both as one document.
 fn status(head: &str, body: &str) -> String {
     if head.is_empty() {
         return body.to_owned();
@@ -134,14 +134,14 @@ mod tests {
     use std::net::TcpListener;
     use std::thread;
 
-    /// A server that says this, whatever it is asked.
+    /// A server that sends this text for any request.
     fn server(says: &'static [u8]) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             stream.write_all(says).unwrap();
-            // The connection stays open until the client has ended.
+            // The connection remains open until the client has ended.
             let _ = io::copy(&mut stream, &mut io::sink());
         });
         address

@@ -1,4 +1,4 @@
-//! How clients of PostgreSQL find their server: as libpq does with several hosts and `target_session_attrs=read-write`.
+//! How clients of PostgreSQL find their server: like libpq with several hosts and `target_session_attrs=read-write`.
 //!
 //! A client begins with the server of its own node, and uses the first one that is not a standby.
 

@@ -1,4 +1,4 @@
-//! PostgreSQL: one server, or a primary with two standbys, of which the rig promotes one when the primary is
+//! PostgreSQL: one server, or a primary with two standbys. The rig promotes one of these when the primary is
 //! unavailable.
 //!
 //! PostgreSQL does not include failover. The rig uses the simplest form: when a fault makes the primary unavailable to
@@ -31,9 +31,9 @@ const USER: &str = "postgres";
 
 /// The maximum time in which a server must start.
 const START_MAX: Duration = Duration::from_secs(30);
-/// How long the hub waits for a server.
+/// How long the hub waits for a server's response.
 const ASK: Duration = Duration::from_millis(500);
-/// The time after which a primary without a response is replaced.
+/// The time after which a primary that does not respond is replaced.
 const DETECTION: Duration = Duration::from_secs(1);
 /// The maximum time for standbys to attach after a fault before they are created again.
 const ATTACH_MAX: Duration = Duration::from_secs(5);
@@ -98,7 +98,7 @@ fn spaced(level: &str) -> &'static str {
     }
 }
 
-/// Servers: the first one begins as the primary.
+/// Servers. The first one begins as the primary.
 struct Postgres {
     level: &'static str,
     synchronous_commit: String,
@@ -163,10 +163,11 @@ impl Postgres {
             format!("synchronous_commit={}", self.synchronous_commit),
             format!("fsync={}", self.fsync),
             format!("synchronous_standby_names={}", self.synchronous_standbys),
-            // Without this a level that lets transactions wait for each other is slow, not wrong.
+            // Without this, a level at which transactions wait for each other is slow, but not wrong.
             "deadlock_timeout=10ms".to_owned(),
             "shared_buffers=32MB".to_owned(),
-            // A scan of a small table counts as a read of all of it, which refuses more transactions than need be.
+            // A scan of a small table counts as a read of all of it, which causes unnecessary rejections of
+            // transactions.
             "enable_seqscan=off".to_owned(),
             "wal_sender_timeout=2s".to_owned(),
             "wal_receiver_timeout=2s".to_owned(),
@@ -196,7 +197,7 @@ impl Postgres {
         self.run(world, node)
     }
 
-    /// Queries the server of a node, from the hub.
+    /// Executes a query on the server of a node, from the hub.
     fn ask(world: &World, node: u32, sql: &str) -> Option<Answer> {
         let mut connection = Connection::open(world.nodes()[node.to_usize()].at(PORT), ASK, START_MAX).ok()?;
         connection.query(sql).ok()
@@ -212,7 +213,7 @@ impl Postgres {
         *self.primary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Promotes the standby that has received the most, among those that the fault has not hit.
+    /// Promotes the standby that has received the most, among those that the fault does not affect.
     fn fail_over(&self, world: &World, hit: &[u32]) -> Result<(), LiveError> {
         let received = "select pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')";
         let place = |node: u32| {
@@ -265,7 +266,7 @@ impl System for Postgres {
         self.run(world, 0)?;
         let is_up = || Postgres::ask(world, 0, "select 1").is_some();
         world.until(START_MAX, "does not accept clients", is_up)?;
-        // A checkpoint flushes the tables also where commits are not.
+        // A checkpoint flushes the tables even if commits do not.
         for sql in tables().into_iter().chain(["checkpoint".to_owned()]) {
             let asked = Postgres::ask(world, 0, &sql);
             asked.ok_or_else(|| LiveError::store(format!("PostgreSQL did not execute {sql:?}")))?;
@@ -291,7 +292,7 @@ impl System for Postgres {
 
     fn heal(&self, world: &World) -> Result<(), LiveError> {
         let now = self.now();
-        // A server that missed a promotion must not be found again as a primary.
+        // A server that missed a promotion must not act as a primary again.
         let is_standby = |node: u32| {
             Postgres::ask_value(world, node, "select pg_is_in_recovery()").is_some_and(|answer| answer == "t")
         };

@@ -74,7 +74,7 @@ impl Connection {
                 (b'Z', _) => return Ok(failure.map_or(Ok(answer), Err)),
                 (b'D', body) => answer.rows.push(row(&body).ok_or_else(|| nonsense("a row is incomplete"))?),
                 (b'C', body) => answer.changed = changed(&body),
-                // A commit whose wait for a standby was cancelled is acknowledged with a warning.
+                // If a commit's wait for a standby was cancelled, it is acknowledged with a warning.
                 (b'N', body) if field(&body, b'V').as_deref() == Some("WARNING") => answer.warning = field(&body, b'M'),
                 (b'E', body) => failure = Some(error(&body)),
                 _ => {}
@@ -143,14 +143,14 @@ mod tests {
         assert_eq!(error(message), QueryError::Server { code: "40001".into(), message: "no".into() });
     }
 
-    /// A server that answers what was prepared, and then nothing.
+    /// A server that sends a prepared response, and then nothing.
     fn server(answer: Vec<u8>) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             stream.write_all(&answer).unwrap();
-            // Until the client is gone.
+            // The connection remains open until the client has ended.
             let _ = io::copy(&mut stream, &mut io::sink());
         });
         address

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-/// How long a client uses the answer of its sentinel.
+/// How long a client uses the response of its sentinel.
 const BELIEVES: Duration = Duration::from_secs(1);
 
 /// Writes a version if the hash contains the previous one.
@@ -22,7 +22,7 @@ const CAS: &str =
 pub(super) struct RedisClient {
     node: Ipv4Addr,
     timeout: Duration,
-    /// Replicas that a write waits for.
+    /// The number of replicas that a write waits for.
     wait: u32,
     master: Option<(Connection, SocketAddr)>,
     believed: Instant,
@@ -79,7 +79,8 @@ impl RedisClient {
 impl Client for RedisClient {
     fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
         let outcome = self.perform(request);
-        // After an error somebody else may be the master, and a late answer must not count for the next request.
+        // After an error, another server may be the master, and a late response must not be taken for that of the next
+        // request.
         self.is_broken = !matches!(outcome, Outcome::Ok(_)) && !is_refusal(&outcome);
         Ok(outcome)
     }
@@ -138,7 +139,7 @@ fn outcome(request: &Request, answer: Answer) -> Outcome {
         _ => None,
     };
     match (request, answer) {
-        // Before a script runs, Redis puts the reason in front of the error of the command in it.
+        // Before a script runs, Redis writes the reason before the error of the script's command.
         (_, Answer::Error(why)) if DEFINITE.iter().any(|code| why.split([' ', ':']).any(|word| word == *code)) => {
             Outcome::Fail(why)
         }

@@ -23,7 +23,7 @@ const MASTER: &str = "m";
 
 /// The maximum time in which the cluster must start.
 const START_MAX: Duration = Duration::from_secs(20);
-/// How long the hub waits for a node.
+/// How long the hub waits for a node's response.
 const ASK: Duration = Duration::from_millis(300);
 
 const WAIT: StoreOption = StoreOption::text(
@@ -49,7 +49,7 @@ pub(super) const KIND: Kind = Kind {
 
 /// A master, replicas, and one sentinel for each.
 struct Redis {
-    /// Replicas that a write waits for.
+    /// The number of replicas that a write waits for.
     wait: u32,
 }
 
@@ -90,7 +90,7 @@ impl Redis {
         Ok(())
     }
 
-    /// How many replicas are attached to this server; none if it is not a master.
+    /// The number of replicas attached to this server; 0 if it is not a master.
     fn replicas(server: SocketAddr) -> usize {
         let role = Connection::open(server, ASK).and_then(|mut server| server.call(&["ROLE"]));
         match role {
@@ -124,7 +124,7 @@ impl System for Redis {
     fn set_up(&self, world: &World) -> Result<(), LiveError> {
         let first = &world.nodes()[0];
         Redis::start_servers(world, first)?;
-        // A sentinel that starts before the replicas are attached learns of them ten seconds later.
+        // A sentinel that starts before the replicas are attached would discover them only ten seconds later.
         let are_attached = || Redis::replicas(first.at(PORT)) + 1 == world.nodes().len();
         world.until(START_MAX, "the replicas did not attach", are_attached)?;
         Redis::start_sentinels(world, first)?;

@@ -21,7 +21,7 @@ pub(super) enum Answer {
 
 /// The maximum length of a text in bytes, and of a list in items: anything longer is not a response to these requests.
 const LENGTH_MAX: usize = 64 << 20;
-/// Lists within lists.
+/// The maximum nesting depth of lists.
 const DEPTH_MAX: u32 = 8;
 
 /// A connection to a server.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | no connection | failed: nothing was sent |
 //! | an error or a lost connection before COMMIT | failed: a transaction without COMMIT is rolled back |
-//! | COMMIT, or a statement that is a transaction of its own: an error that says that it was rolled back | failed |
+//! | COMMIT, or a statement that is a transaction of its own: an error that reports a rollback | failed |
 //! | the same: any other error, a warning, a lost connection, no answer | indeterminate; a read failed |
 
 mod statements;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// A connection to a server.
 pub(super) trait Session: Send {
-    /// Performs a statement and waits for its response.
+    /// Executes a statement and waits for its response.
     fn query(&mut self, sql: &str) -> Result<Answer, QueryError>;
 }
 
@@ -28,18 +28,18 @@ pub(super) trait Session: Send {
 pub(super) struct Answer {
     /// The rows; a value is a text or NULL.
     pub(super) rows: Vec<Vec<Option<String>>>,
-    /// Rows that the statement has changed or inserted.
+    /// The number of rows that the statement has changed or inserted.
     pub(super) changed: u64,
     /// The server executed the statement, but with weaker guarantees than promised.
     pub(super) warning: Option<String>,
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum QueryError {
     /// The server rejects the statement.
     Server {
-        /// Its code: SQLSTATE, or the number.
+        /// The error code: SQLSTATE, or a number.
         code: String,
         message: String,
     },
@@ -56,19 +56,19 @@ impl QueryError {
     }
 }
 
-/// The source of a client's sessions.
+/// Opens the sessions of a client.
 pub(super) trait Connector: Send {
-    /// Opens a session for this request. Nothing of the request was sent if that fails; with the reason.
+    /// Opens a session for this request. If this fails, nothing of the request was sent; the error is the reason.
     fn open(&mut self, request: &Request) -> Result<Box<dyn Session>, String>;
 
-    /// Whether this request must not use the session of the one before.
+    /// Whether this request must not use the session of the previous one.
     fn differs(&self, before: &Request, request: &Request) -> bool {
         let _ = (before, request);
         false
     }
 }
 
-/// The time before a client that all servers reject tries again: otherwise its attempts fill the history.
+/// The time before a client that all servers reject tries again: otherwise, its attempts would fill the history.
 const AGAIN: Duration = Duration::from_millis(20);
 
 /// A client of an SQL store.
@@ -106,18 +106,18 @@ impl<C: Connector> Client for SqlClient<C> {
     }
 }
 
-/// A request that is being performed.
+/// A request in progress.
 struct Transaction<'t> {
     session: &'t mut dyn Session,
     dialect: Dialect,
     begin: &'t str,
-    /// The session can be used again.
+    /// Whether the session can be used again.
     is_intact: bool,
 }
 
-/// Why a transaction ends before its COMMIT.
+/// The reason why a transaction ends before its COMMIT.
 enum Stopped {
-    /// It has no effect, for a reason of its own.
+    /// The transaction has no effect, because a precondition does not hold.
     Precondition(&'static str),
     Error(QueryError),
 }
@@ -179,7 +179,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// One statement that is a transaction of its own.
+    /// Executes one statement that is a transaction of its own.
     fn single(&mut self, request: &Request, sql: &str, means: impl FnOnce(Answer) -> Outcome) -> Outcome {
         match self.session.query(sql) {
             Ok(Answer { warning: Some(warning), .. }) => Outcome::unanswered(request, warning),
@@ -188,7 +188,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Statements between BEGIN and COMMIT.
+    /// Executes statements between BEGIN and COMMIT.
     fn transaction(
         &mut self,
         request: &Request,
@@ -198,8 +198,8 @@ impl Transaction<'_> {
         let answer = match begun.and_then(|_| statements(self.session)) {
             Ok(answer) => answer,
             Err(stopped) => {
-                // Without COMMIT nothing of it happens. A session that does not roll back is closed. So is one whose
-                // answer is late: it would be taken for that to ROLLBACK, and each answer for that to the next.
+                // Without COMMIT, the transaction has no effect. A session whose rollback fails is closed. So is one
+                // with a late response: it would be taken for the response to ROLLBACK, and so on for later requests.
                 let is_lost = matches!(&stopped, Stopped::Error(QueryError::Lost(_)));
                 self.is_intact = !is_lost && self.session.query("rollback").is_ok();
                 return Outcome::Fail(match stopped {
@@ -249,8 +249,7 @@ fn micro_ops(session: &mut dyn Session, dialect: Dialect, mops: &[MicroOp]) -> R
     Ok(Outcome::value(done))
 }
 
-/// The content of a key: a list, a register, or nothing, whichever was written; or the text of a value that no client
-/// writes.
+/// The content of a key: a list, a register, or nothing; or the text of a value that no client writes.
 fn held(answer: &Answer) -> Json {
     let Some(row) = answer.rows.first() else { return Json::Null };
     let held = match &row[..] {
@@ -264,7 +263,7 @@ fn held(answer: &Answer) -> Json {
     held.unwrap_or_else(|| json!(format!("{row:?}")))
 }
 
-/// Reads both balances, and writes the new ones: a database that permits another transfer in between loses money.
+/// Reads both balances, and writes the new ones: in a database that permits another transfer in between, money is lost.
 fn transfer(session: &mut dyn Session, from: u32, to: u32, amount: i64) -> Result<Outcome, Stopped> {
     let mut balance = |account: u32| {
         let answer = session.query(&format!("select v from accounts where k = {account}"))?;
@@ -308,7 +307,7 @@ fn changed(answer: &Answer, otherwise: &str) -> Outcome {
     if answer.changed == 0 { Outcome::Fail(otherwise.to_owned()) } else { Outcome::done() }
 }
 
-/// Only reads use rows.
+/// Only reads return rows.
 fn unexpected(answer: &Answer) -> Outcome {
     Outcome::damaged(format!("{:?}", answer.rows))
 }
@@ -317,7 +316,7 @@ fn unexpected(answer: &Answer) -> Outcome {
 mod tests {
     use super::*;
 
-    /// Answers that were prepared, in order, and the statements that it was asked.
+    /// Prepared responses, in order, and the statements that were executed.
     struct Prepared {
         answers: Vec<Result<Answer, QueryError>>,
         asked: Vec<String>,
@@ -342,7 +341,7 @@ mod tests {
         Answer { warning: Some("not replicated".to_owned()), ..Answer::default() }
     }
 
-    /// How a request ends, and whether the session can be used again.
+    /// The outcome of a request, and whether the session can be used again.
     fn perform(dialect: Dialect, request: &Request, answers: Vec<Result<Answer, QueryError>>) -> (&'static str, bool) {
         let mut session = Prepared { answers, asked: Vec::new() };
         let mut transaction = Transaction { session: &mut session, dialect, begin: "begin", is_intact: true };
@@ -367,13 +366,13 @@ mod tests {
         let write = Request::Write(1, 2);
         let on = |request: &Request, answers| perform(Dialect::Postgres, request, answers);
         assert_eq!(on(&append, vec![Ok(done()), Ok(done()), Ok(done())]), ("ok", true));
-        // Before COMMIT.
+        // Errors before COMMIT.
         assert_eq!(on(&append, vec![Ok(done()), server("40001"), Ok(done())]), ("fail", true));
         assert_eq!(on(&append, vec![Ok(done()), server("53100"), lost()]), ("fail", false));
-        // A late answer to a statement is not taken for one to ROLLBACK: nothing more is asked.
+        // A late response to a statement must not be taken for one to ROLLBACK, so no more statements are sent.
         assert_eq!(on(&append, vec![lost()]), ("fail", false));
         assert_eq!(on(&append, vec![Ok(done()), lost()]), ("fail", false));
-        // In COMMIT, and in a statement of its own.
+        // Errors in COMMIT, and in a statement that is a transaction of its own.
         for (answer, expected) in [
             (server("40001"), ("fail", true)),
             (server("40P01"), ("fail", true)),
@@ -387,7 +386,7 @@ mod tests {
         }
         assert_eq!(on(&append, vec![Ok(done()), Ok(done()), Ok(warned())]), ("info", true));
         assert_eq!(on(&write, vec![Ok(warned())]), ("info", true));
-        // A read changes nothing.
+        // Reads have no effect, so they fail.
         assert_eq!(on(&Request::Read(1), vec![lost()]), ("fail", false));
         assert_eq!(on(&Request::Txn(vec![MicroOp::Read(1)]), vec![Ok(done()), Ok(done()), lost()]), ("fail", false));
     }
@@ -408,7 +407,7 @@ mod tests {
             assert_eq!(on(&append, vec![Ok(done()), Ok(done()), answer.clone()]), expected, "{answer:?}");
             assert_eq!(on(&write, vec![answer.clone()]), expected, "{answer:?}");
         }
-        // A lock that was waited for too long leaves the transaction open.
+        // A lock timeout leaves the transaction open.
         assert_eq!(on(&write, vec![server("1205"), Ok(done())]), ("fail", true));
         assert_eq!(on(&write, vec![server("1205"), lost()]), ("info", false));
     }

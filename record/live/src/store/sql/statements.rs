@@ -10,7 +10,7 @@ pub(in crate::store) enum Dialect {
     MariaDb,
 }
 
-/// The statements that make the tables.
+/// The statements that create the tables.
 pub(in crate::store) fn tables() -> Vec<String> {
     let accounts: Vec<String> = (0..ACCOUNTS).map(|account| format!("({account}, {INITIAL_BALANCE})")).collect();
     vec![
@@ -63,16 +63,16 @@ impl Dialect {
     /// Whether an error with this code states that the transaction was rolled back, or was not begun.
     pub(super) fn is_rolled_back(self, code: &str) -> bool {
         match self {
-            // Transaction rollback; the server is a standby.
+            // Rollback of a transaction; or the server is a standby.
             Dialect::Postgres => code.len() == 5 && code.starts_with("40") && code != "40003" || code == "25006",
-            // Deadlock, or refused by the other nodes; changed since it was read; not in the primary component.
+            // A deadlock, or a rejection by the other nodes; a change since the read; not in the primary component.
             Dialect::MariaDb => matches!(code, "1213" | "1020" | "1047"),
         }
     }
 
-    /// Whether it is rolled back after ROLLBACK.
+    /// Whether the transaction is rolled back after ROLLBACK.
     pub(super) fn is_rolled_back_on_demand(self, code: &str) -> bool {
-        // A lock was waited for too long.
+        // A lock timeout.
         self == Dialect::MariaDb && code == "1205"
     }
 

@@ -1,4 +1,4 @@
-//! Clients of SQLite: a connection each, and a transaction for each request.
+//! Clients of SQLite: each has a connection, and uses a transaction for each request.
 
 use crate::client::Client;
 use crate::error::LiveError;
@@ -12,12 +12,12 @@ use std::thread;
 use std::time::Duration;
 
 thread_local! {
-    /// How long the connections of this thread wait for locks, and the wait that is on.
+    /// How long connections of this thread wait for locks, and the current wait.
     static TIMEOUT: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     static WAIT: Cell<Option<Patience>> = const { Cell::new(None) };
 }
 
-/// Waits for a lock; `before` is how often this was called for it. Whether to try again.
+/// Waits for a lock. `before` is the number of earlier calls for it. Returns whether to try again.
 fn waits(before: i32) -> bool {
     if before == 0 {
         WAIT.set(Some(Patience::new(TIMEOUT.get())));
@@ -37,9 +37,9 @@ pub(super) struct SqliteClient {
     pub(super) connection: Connection,
 }
 
-/// Why a transaction has no response.
+/// The reason why a transaction has no response.
 enum Refused {
-    /// It has no effect, for a reason of its own.
+    /// The transaction has no effect, because a precondition does not hold.
     Precondition(&'static str),
     Sqlite(rusqlite::Error),
 }
@@ -62,8 +62,8 @@ impl Client for SqliteClient {
                     Refused::Precondition(why) => why.to_owned(),
                     Refused::Sqlite(error) => error.to_string(),
                 };
-                // Nothing was committed; where the disk is full, SQLite has rolled back by itself. A rollback that
-                // fails leaves that to the next who opens the file.
+                // Nothing was committed; if the disk is full, SQLite has already rolled back. If a rollback fails, the
+                // next process that opens the file does it.
                 let is_undone = self.connection.is_autocommit() || self.connection.execute_batch("rollback").is_ok();
                 return Ok(if is_undone { Outcome::Fail(why) } else { Outcome::unanswered(request, why) });
             }
@@ -78,7 +78,7 @@ impl Client for SqliteClient {
     }
 
     fn is_broken(&self) -> bool {
-        // A transaction that could not be ended.
+        // The transaction could not be ended.
         !self.connection.is_autocommit()
     }
 }
@@ -163,7 +163,7 @@ fn micro_op(db: &Connection, mop: MicroOp) -> Result<Json, Refused> {
             write(db, key, value, FIRST_VERSION)?;
             mop.to_json()
         }
-        // A key holds a list or a register; it is whichever was written.
+        // A key contains a list or a register: the one that was written.
         MicroOp::Read(key) => match list(db, key)? {
             Some(elements) => json!(["r", key, elements]),
             None => json!(["r", key, register(db, key)?.map(|(value, _)| value)]),
@@ -178,7 +178,7 @@ fn list(db: &Connection, key: Key) -> Result<Option<Json>, Refused> {
     let Some(row) = rows.next()? else { return Ok(None) };
     let text = match row.get_ref(0)? {
         ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
-        // One element may have been stored as a number.
+        // A single element may have been stored as a number.
         other => other.as_i64().map_err(|error| Refused::Sqlite(error.into()))?.to_string(),
     };
     let elements: Option<Vec<i64>> = text.split(' ').map(|element| element.parse().ok()).collect();

@@ -32,7 +32,7 @@ pub enum Locks {
     None,
 }
 
-/// Between two attempts to open the file.
+/// The time between two attempts to open the file.
 const OPEN_AGAIN: Duration = Duration::from_millis(1);
 
 const LOCKS: StoreOption = StoreOption::text(
@@ -72,7 +72,7 @@ pub(super) const KIND: Kind = Kind {
 
 const WORKLOADS: &[&str] = &["list-append", "rw-register", "cas-register", "versioned-register", "set-full", "bank"];
 
-/// How SQLite treats the file.
+/// The settings for the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Settings {
     locks: Locks,
@@ -84,7 +84,7 @@ impl Settings {
     fn of(start: &Start) -> Settings {
         let locks = if start.option(&LOCKS) == "none" { Locks::None } else { Locks::Default };
         let synchronous = match start.option(&SYNCHRONOUS) {
-            // Where nobody ends anything, to wait for the disk only makes the clients rarer.
+            // Without faults that end the process, waiting for the disk would only reduce the number of requests.
             "auto" if start.faults.is_empty() => "off",
             "auto" => "full",
             given => given,
@@ -93,7 +93,7 @@ impl Settings {
         Settings { locks, synchronous: synchronous.to_owned(), journal }
     }
 
-    /// Creates the database at `path`, where no file may exist.
+    /// Creates the database at `path`. The file must not exist.
     fn create(self, path: &Path) -> Result<Sqlite, LiveError> {
         if path.exists() {
             return Err(LiveError::store(format!("{} exists already", path.display())));
@@ -117,7 +117,7 @@ impl Settings {
         Ok(store)
     }
 
-    /// The database at `path`, which is created if it does not exist.
+    /// Opens the database at `path`, and creates it if it does not exist.
     fn open(self, path: &Path) -> Result<Sqlite, LiveError> {
         if path.exists() {
             return Ok(Sqlite { path: path.to_owned(), settings: self, nodes: vec![String::new()] });
@@ -173,7 +173,7 @@ impl Store for Sqlite {
         loop {
             match self.open(seat.timeout) {
                 Ok(connection) => return Ok(Box::new(SqliteClient { connection })),
-                // Without locks, who opens the file while another one changes it may find it, or its journal, damaged.
+                // Without locks, a client that opens the file during a change may find it, or its journal, damaged.
                 Err(_) if self.settings.locks == Locks::None && patience.rest().is_some() => sleep(OPEN_AGAIN),
                 Err(error) => return Err(LiveError::store(format!("SQLite: {error}"))),
             }

@@ -1,7 +1,7 @@
 //! SQLite on a node: a process has the connections of all clients, and the file is on the node's disk.
 //!
-//! The process is this program again, and serves clients as a worker does ([`crate::remote`]). A fault ends or stops it
-//! with all its connections: a file system whose power is to be cut must not be in use.
+//! The process is this program again, and serves clients like a worker ([`crate::remote`]). A fault ends or stops it
+//! with all its connections: a file system must not be in use when its power is cut.
 
 use super::{KIND, Settings};
 use crate::client::{Client, Seat};
@@ -19,12 +19,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Makes a process the one that has the connections; its value contains the file, and the address to listen at.
+/// The variable that makes a process the server of the connections; its value contains the file, and the address to
+/// listen on.
 const SERVER: &str = "HISTCHECK_LIVE_SQLITE";
 const PORT: u16 = 7070;
 /// The maximum time in which the process must start.
 const START_MAX: Duration = Duration::from_secs(10);
-/// How long the hub waits for it.
+/// How long the hub waits for the process's response.
 const ASK: Duration = Duration::from_millis(500);
 
 /// The time before a rejected client tries again.
@@ -46,7 +47,7 @@ pub(in crate::store) fn serve() -> Option<io::Result<()>> {
 
 fn serve_clients(told: &str) -> io::Result<()> {
     let Server { path, settings, address } = serde_json::from_str(told)?;
-    // A worker that ends says why on standard error, which is the daemon's log.
+    // A worker that fails prints the reason to standard error, which is the daemon's log.
     let failed = |error: LiveError| {
         eprintln!("{error}");
         io::Error::other(error.to_string())
@@ -80,7 +81,7 @@ impl System for Node {
         let address = SocketAddr::from((world.nodes()[0].own, PORT));
         let server = Server { path: directory.join("db"), settings: self.settings.clone(), address };
         let told = serde_json::to_string(&server).map_err(|error| LiveError::store(error.to_string()))?;
-        // `env` alone would take a path with an equals sign for a variable.
+        // `env` would treat a path with an equals sign as a variable.
         let words = ["env", &format!("{SERVER}={told}"), "sh", "-c", "exec \"$0\"", &program].map(str::to_owned);
         world.start(0, "", KIND.name, words.to_vec())?;
         world.until(START_MAX, "does not accept clients", || Node::answers(world))?;
@@ -110,7 +111,7 @@ impl Client for NodeClient {
             None => {
                 match RemoteClient::connect("SQLite", self.address, &self.seat, Of::Command { nodes: Vec::new() }) {
                     Ok(client) => self.client.insert(client),
-                    // Nothing was asked yet. To try again at once would only fill the history.
+                    // Nothing was sent yet. Trying again immediately would only fill the history.
                     Err(error) => {
                         patience::sleep(AGAIN);
                         return Ok(Outcome::Fail(error.to_string()));

@@ -21,17 +21,17 @@ const AGAIN: Duration = Duration::from_millis(20);
 pub(super) struct ZooKeeperClient {
     pub(super) node: SocketAddr,
     pub(super) timeout: Duration,
-    /// Whether a read waits until the server has the state of its leader.
+    /// Whether a read waits until the server has its leader's state.
     pub(super) syncs: bool,
     pub(super) session: Option<Session>,
 }
 
-/// Why a request has no response.
+/// The reason why a request has no response.
 #[derive(Debug, PartialEq, Eq)]
 enum Refused {
-    /// Nothing was changed, for a reason of its own.
+    /// Nothing was changed, because a precondition does not hold.
     Precondition(&'static str),
-    /// There is a value that no client writes.
+    /// The register contains a value that no client writes.
     Damaged(String),
     /// Nothing was changed, because the read before the write had no response.
     Unread(String),
@@ -141,7 +141,7 @@ fn held(session: &mut Session, key: Key) -> Result<Option<Held>, Refused> {
 fn write(session: &mut Session, key: Key, value: i64) -> Result<Outcome, Refused> {
     let (path, data) = (path(key), format!("{value} {FIRST_VERSION}"));
     let set = match session.set(&path, &data, -1) {
-        // It is not there: whoever creates it first writes it, and the others set it.
+        // The node does not exist: the first client that creates it writes it, and the others set it.
         Err(ReplyError::Code(NO_NODE)) => match session.create(&path, &data) {
             Err(ReplyError::Code(NODE_EXISTS)) => session.set(&path, &data, -1),
             created => created,
@@ -158,7 +158,7 @@ fn replace(
     id: &str,
     fits: impl FnOnce(Option<&Held>) -> bool,
 ) -> Result<Outcome, Refused> {
-    // Nothing was written yet: an error here is none of the write.
+    // Nothing was written yet, so an error here is not one of the write.
     let held = held(session, key).map_err(|refused| match refused {
         Refused::Reply(ReplyError::Lost(why)) => Refused::Unread(why),
         Refused::Reply(ReplyError::Code(code)) => Refused::Unread(format!("error {code}")),
@@ -188,11 +188,11 @@ mod tests {
         };
         assert_eq!(ends(&write, ReplyError::Code(BAD_VERSION)), (true, true));
         assert_eq!(ends(&write, ReplyError::Code(NODE_EXISTS)), (true, true));
-        // The session has expired; the connection is lost.
+        // The session has expired; or the connection is lost.
         assert_eq!(ends(&write, ReplyError::Code(-112)), (false, false));
         assert_eq!(ends(&write, ReplyError::Code(-4)), (false, false));
         assert_eq!(ends(&write, ReplyError::Lost("reset".into())), (false, false));
-        // A read changes nothing, be it one of its own or the one before a write; its session is not used again.
+        // A read has no effect, whether it is a request or precedes a write. Its session is not used again.
         let (unread, is_intact) = outcome(&write, Err(Refused::Unread("timed out".into())));
         assert_eq!((unread, is_intact), (Outcome::Fail("before the write: timed out".into()), false));
         assert_eq!(ends(&Request::ReadVersion(1), ReplyError::Lost("reset".into())), (true, false));

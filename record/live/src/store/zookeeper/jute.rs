@@ -1,4 +1,4 @@
-//! A session of ZooKeeper: its protocol, called jute, as far as registers need it.
+//! A session of ZooKeeper: its protocol, called jute, as far as registers require it.
 //!
 //! Numbers are big-endian; texts and bytes are preceded by their length. A request has a number and the kind of its
 //! operation; the reply has the number, the transaction and an error code.
@@ -9,9 +9,9 @@ use std::io::{self, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How long a session lives without a request.
+/// The time without a request after which a session expires, in milliseconds.
 const SESSION: i32 = 4_000;
-/// Bytes of a reply, at most.
+/// The maximum length of a reply in bytes.
 const LENGTH_MAX: usize = 64 << 20;
 
 /// Kinds of operations.
@@ -26,7 +26,7 @@ pub(super) const NO_NODE: i32 = -101;
 pub(super) const BAD_VERSION: i32 = -103;
 pub(super) const NODE_EXISTS: i32 = -110;
 
-/// Why there is no response.
+/// The reason why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ReplyError {
     /// The server returned an error with this code.
@@ -49,17 +49,17 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Opens one.
+    /// Opens a session.
     pub(super) fn open(address: SocketAddr, timeout: Duration) -> io::Result<Session> {
         let stream = dial(address, timeout, timeout)?;
         let mut session = Session { stream, number: 0 };
-        // The version of the protocol, the last transaction seen, the life of the session, no session before, no
+        // The version of the protocol, the last transaction seen, the session's timeout, no previous session, no
         // password.
         let mut hello = [0_i32.to_be_bytes(), [0; 4], [0; 4], SESSION.to_be_bytes(), [0; 4], [0; 4]].concat();
         bytes(&mut hello, &[0; 16]);
         session.send(&hello)?;
         let answer = session.receive()?;
-        // A session without life was refused.
+        // A timeout of zero means that the session was rejected.
         let life = answer.get(4..8).and_then(|life| life.try_into().ok()).map_or(0, i32::from_be_bytes);
         if life <= 0 { Err(io::Error::other("the server granted no session")) } else { Ok(session) }
     }
@@ -69,7 +69,7 @@ impl Session {
         let mut body = Vec::new();
         bytes(&mut body, path.as_bytes());
         bytes(&mut body, data.as_bytes());
-        // Anyone may do everything with it.
+        // The access rights: everyone may do everything.
         body.extend(1_i32.to_be_bytes());
         body.extend(31_i32.to_be_bytes());
         bytes(&mut body, b"world");
@@ -91,7 +91,7 @@ impl Session {
         parts.ok_or_else(|| nonsense().into())
     }
 
-    /// Sets the data of a node that has this version; -1 is any.
+    /// Sets the data of a node that has this version; -1 means any version.
     pub(super) fn set(&mut self, path: &str, data: &str, version: i32) -> Result<(), ReplyError> {
         let mut body = Vec::new();
         bytes(&mut body, path.as_bytes());
@@ -116,7 +116,7 @@ impl Session {
         Ok(names)
     }
 
-    /// Waits until the server has the state of its leader.
+    /// Waits until the server has its leader's state.
     pub(super) fn sync(&mut self, path: &str) -> Result<(), ReplyError> {
         let mut body = Vec::new();
         bytes(&mut body, path.as_bytes());
@@ -162,7 +162,7 @@ impl Session {
     }
 }
 
-/// Writes bytes with their length in front.
+/// Writes bytes after their length.
 fn bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes.len().to_u32().to_be_bytes());
     out.extend(bytes);

@@ -1,7 +1,7 @@
 //! ZooKeeper: three nodes, each of which responds to reads from its own state, unless a client waits for the leader
 //! (`sync`).
 //!
-//! A leader that is cut off responds to `sync` by itself until it detects that, so reads after `sync` are linearizable
+//! A leader that is cut off responds to `sync` by itself until it detects this, so reads after `sync` are linearizable
 //! only while leaders are not isolated.
 
 mod client;
@@ -27,7 +27,7 @@ const PEER_PORTS: [u16; 2] = [2888, 3888];
 
 /// The maximum time in which the cluster must start: three Java virtual machines start.
 const START_MAX: Duration = Duration::from_mins(1);
-/// How long the hub waits for a node.
+/// How long the hub waits for a node's response.
 const ASK: Duration = Duration::from_millis(300);
 
 const READS: StoreOption = StoreOption::text(
@@ -68,7 +68,7 @@ impl ZooKeeper {
         );
         let [follow, elect] = PEER_PORTS;
         for (id, other) in (1..).zip(world.nodes()) {
-            // A server listens where it says that it is.
+            // A server listens on the address in its own configuration.
             let address = if other == node { other.own } else { other.address };
             _ = writeln!(text, "server.{id}={address}:{follow}:{elect}");
         }

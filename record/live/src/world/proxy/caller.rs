@@ -1,4 +1,4 @@
-//! The caller of a proxy: a client of the run is identified by its address, a server by the process that has the
+//! Identifies the caller of a proxy: a client of the run by its address, a server by the process that has the
 //! connection.
 
 use super::{CLIENTS, HUB};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// A caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Who {
-    /// Its node; none outside of the cluster.
+    /// Its node; `None` if it is outside of the cluster.
     pub(super) node: Option<u32>,
     /// Whether it is a client of the run.
     pub(super) is_client: bool,
@@ -19,7 +19,7 @@ pub(super) struct Who {
 pub(super) struct Callers {
     /// The third part of the run's addresses.
     pub(super) run: u8,
-    /// Those of the nodes.
+    /// The machines of the nodes.
     pub(super) machines: Vec<Arc<Machine>>,
 }
 
@@ -39,7 +39,7 @@ impl Callers {
     }
 }
 
-/// Whether a process has the connection between these addresses.
+/// Returns whether a process has the connection between these addresses.
 #[cfg(target_os = "linux")]
 fn holders(from: SocketAddr, to: SocketAddr) -> impl Fn(u32) -> bool {
     let inode = ["/proc/net/tcp", "/proc/net/tcp6"].iter().find_map(|path| {
@@ -60,14 +60,14 @@ fn inode(line: &str, from: SocketAddr, to: SocketAddr) -> Option<u64> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let is = |field: &str, address: SocketAddr| {
         let IpAddr::V4(ip) = address.ip() else { return false };
-        // An address of version 6 has that of version 4 at its end.
+        // An address of version 6 ends with the corresponding one of version 4.
         let written = format!("{:08X}:{:04X}", u32::from_ne_bytes(ip.octets()), address.port());
         field.ends_with(&written)
     };
     (is(fields.get(1)?, from) && is(fields.get(2)?, to)).then(|| fields.get(9)?.parse().ok())?
 }
 
-/// Whether a process has the connection between these addresses.
+/// Returns whether a process has the connection between these addresses.
 #[cfg(not(target_os = "linux"))]
 fn holders(from: SocketAddr, _: SocketAddr) -> impl Fn(u32) -> bool {
     let filter = format!("TCP@{}:{}", from.ip(), from.port());

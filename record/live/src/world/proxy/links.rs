@@ -10,9 +10,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How late everything is from and to slow nodes.
+/// The delay of data from and to slow nodes.
 const LATE: Duration = Duration::from_millis(100);
-/// The percentage of cases in which data on a lossy link cuts the connection.
+/// The probability in percent that data on a lossy link cuts the connection.
 const LOSS_PERCENT: u64 = 10;
 
 /// The fate of data that was sent.
@@ -90,7 +90,7 @@ impl Links {
         Ok(())
     }
 
-    /// All links work.
+    /// Makes all links work.
     pub(super) fn heal(&self) {
         let mut state = self.lock();
         state.cut.clear();

@@ -4,8 +4,9 @@
 //! identify the caller ([`caller`]) and apply the state of the links ([`links`]). Clients of the run connect from
 //! `127.79.X.2`, and get a byte from the proxy when their server has accepted them, so that a connection to a server
 //! that is down fails before a request is sent.
-//!
 //! A proxy cuts a connection differently than a network: data that was sent remains in it until the fault ends, and a
+//! server gets a connection before the network passes the first byte. A proxy does not lose packets either: if a
+//! network would, it cuts connections.
 //! server gets a connection before the network passes the first byte. It does not lose packets either: where a network
 //! would, it cuts connections.
 
@@ -82,7 +83,7 @@ impl World {
 /// Listeners by their node, from 0, and their port.
 type Listeners = Vec<(u8, u16, TcpListener)>;
 
-/// Listens at the proxies' addresses: the third part of all addresses of this run, and the listeners.
+/// Listens on the proxies' addresses. Returns the third part of all addresses of this run, and the listeners.
 fn listen(ports: &[u16], nodes: u8) -> Result<(u8, Listeners), LiveError> {
     let mut taken = None;
     for run in 0..RUNS_MAX {
@@ -143,7 +144,7 @@ impl Surroundings for Proxies {
         Ok(())
     }
 
-    /// All calls are from proxies.
+    /// All callers are proxies.
     fn callers(&self) -> Vec<String> {
         vec!["127.0.0.0/8".to_owned()]
     }
@@ -162,7 +163,7 @@ impl Drop for Proxies {
     fn drop(&mut self) {
         self.links.end();
         for front in &self.fronts {
-            // Whoever waits for calls sees then that there will be none.
+            // A connection wakes the thread that accepts, which then detects the end.
             let _ = TcpStream::connect_timeout(front, Duration::from_secs(1));
         }
     }

@@ -14,9 +14,9 @@ use std::time::Duration;
 const CONNECT_MAX: Duration = Duration::from_secs(1);
 /// The time between two checks whether the run is over.
 const LOOK: Duration = Duration::from_millis(200);
-/// Connections of a proxy at a time. Further callers are sent away.
+/// The maximum number of simultaneous connections of a proxy. Further ones are closed.
 const CONNECTIONS_MAX: usize = 1024;
-/// Bytes that are carried at once.
+/// The maximum number of bytes copied at once.
 const CHUNK: usize = 64 << 10;
 
 /// A proxy for one port of one node.
@@ -35,7 +35,7 @@ impl Proxy {
     pub(super) fn serve(self, listener: TcpListener) {
         let (proxy, open) = (Arc::new(self), Arc::new(AtomicUsize::new(0)));
         thread::spawn(move || {
-            // The end of the run is a call, too.
+            // At the end of the run, a connection wakes this loop.
             while let Ok((stream, from)) = listener.accept()
                 && !proxy.links.is_over()
             {
@@ -45,7 +45,7 @@ impl Proxy {
                 }
                 let (proxy, open) = (Arc::clone(&proxy), Arc::clone(&open));
                 thread::spawn(move || {
-                    // A connection that does not work ends; its caller sees that.
+                    // A connection that fails is closed, which its caller detects.
                     let _ = proxy.connect(stream, from);
                     open.fetch_sub(1, Ordering::Relaxed);
                 });
@@ -77,7 +77,7 @@ impl Proxy {
         Ok(())
     }
 
-    /// Carries bytes in one direction.
+    /// Copies bytes in one direction.
     fn carry(&self, from: &mut TcpStream, to: &mut TcpStream, (sender, receiver): (u32, u32)) {
         let mut chunk = vec![0; CHUNK];
         let fails = from.set_read_timeout(Some(LOOK)).is_err();
@@ -91,7 +91,7 @@ impl Proxy {
                 break;
             }
             if read == 0 {
-                // The other direction may go on.
+                // The other direction may continue.
                 let _ = to.shutdown(Shutdown::Write);
                 return;
             }
@@ -99,7 +99,7 @@ impl Proxy {
                 break;
             }
         }
-        // Whoever is gone already needs no word of it.
+        // An error means that the other end is already gone.
         let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
     }
 }
