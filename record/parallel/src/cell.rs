@@ -119,8 +119,8 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.inner.get_mut()
     }
 
-    /// If `f` reaches a pause point, the access is not instantaneous, so it counts as one at the beginning and one at
-    /// the end.
+    /// If `f` reaches a pause point, the access is not instantaneous, so it counts as one access at the beginning and
+    /// another at the end.
     #[cfg(feature = "scheduled")]
     #[track_caller]
     #[inline]
@@ -137,14 +137,15 @@ impl<T: ?Sized> UnsafeCell<T> {
         result
     }
 
-    /// Accesses the value; does not return from a race. Returns the number of steps taken before.
+    /// Records an access to the value. Does not return if the access is a data race. Returns the number of steps taken
+    /// before.
     #[cfg(feature = "scheduled")]
     fn access(&self, kind: AccessKind, place: &'static Location<'static>) -> Option<usize> {
         let (is_race, steps) = runtime::with(|execution| {
             let id = execution.id_of(&self.object, &|| [true; 2]);
             (execution.access(id, kind, place), execution.steps_taken())
         })?;
-        // While a thread unwinds, nobody else may run: it ends with its next pause point.
+        // While a thread unwinds, no other thread may run, so the thread ends at its next pause point.
         if is_race && runtime::is_managed() {
             coroutine::suspend();
         }

@@ -23,7 +23,7 @@ pub struct Failure {
     /// Executions up to this one.
     pub executions: u64,
     pub(crate) names: table::Names,
-    /// The same schedule was followed again, and did not reproduce the failure.
+    /// Whether the failure's own schedule, followed again, did not reproduce the failure.
     pub(crate) is_unstable: bool,
 }
 
@@ -79,7 +79,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A number of preemptions, as a clause.
+/// A clause with the number of preemptions.
 pub(crate) fn preemptions(count: usize) -> String {
     match count {
         0 => "no preemption".into(),

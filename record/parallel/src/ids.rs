@@ -1,7 +1,7 @@
-//! Conversions of integers: every conversion that may not fit is here, and panics if it does not. Those of
-//! `history_core::cast` panic only in debug builds.
+//! Conversions of integers. Every conversion that may not fit is here, and panics if the value does not fit. The
+//! conversions of `history_core::cast` panic only in debug builds.
 
-/// The value in another type of integer.
+/// Converts an integer to another type.
 #[inline]
 #[track_caller]
 fn fit<N, M>(n: N) -> M
@@ -17,7 +17,7 @@ fn too_large() -> ! {
     panic!("a number does not fit its type")
 }
 
-/// An index, or how many there are.
+/// An index or a length.
 #[inline]
 #[track_caller]
 pub(crate) fn index(n: impl TryInto<usize>) -> usize {

@@ -66,7 +66,7 @@ pub const REPLAY_VARIABLE: &str = "HISTCHECK_REPLAY";
 #[cfg(feature = "scheduled")]
 pub const SEED_VARIABLE: &str = "HISTCHECK_SEED";
 
-/// The guide's examples run too.
+/// Makes the guide's examples run as doc tests.
 #[cfg(all(doctest, feature = "scheduled"))]
 #[doc = include_str!("../GUIDE.md")]
 struct Guide;

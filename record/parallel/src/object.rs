@@ -1,4 +1,4 @@
-//! Objects that threads share. Each has two gates, and contains the place of its creation.
+//! Objects that threads share. Each has two gates, and stores the place of its creation.
 
 use crate::execution::Execution;
 use crate::execution::row::{OBJECTS_MAX, Row};
@@ -8,10 +8,12 @@ use crate::runtime;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The handle in a drop-in type. An object may outlive an execution, or be older; it has a number in each.
+/// The part of a drop-in type that identifies it in executions. An object may outlive an execution, or be older; it has
+/// another number in each execution.
 #[derive(Debug)]
 pub(crate) struct Object {
-    /// The serial number of the last execution that met it, and its number there below that.
+    /// The serial number of the last execution that used the object, and in the low bits the object's number in that
+    /// execution.
     seen: AtomicU64,
     what: &'static str,
     made: &'static Location<'static>,
@@ -22,7 +24,7 @@ impl Object {
         Object { seen: AtomicU64::new(0), what, made }
     }
 
-    /// Its number in the execution with this serial number; `open` returns the initial state of its gates.
+    /// The object's number in the execution with this serial number; `open` returns the initial state of its gates.
     pub(crate) fn id(&self, serial: u64, rows: &mut Vec<Row>, open: &dyn Fn() -> [bool; 2]) -> ObjectId {
         let seen = self.seen.load(Ordering::Relaxed);
         let bits = OBJECTS_MAX.trailing_zeros();
@@ -36,15 +38,15 @@ impl Object {
         ObjectId(id)
     }
 
-    /// A pause point: waits until the schedule continues this thread, and its gate is open. Returns whether this is a
-    /// managed thread; if not, it does not wait.
+    /// A pause point: waits until the schedule continues this thread and the gate is open. Returns true if this is a
+    /// managed thread; otherwise does not wait.
     #[track_caller]
     #[inline]
     pub(crate) fn pause(&self, kind: Kind, gate: Gate, open: impl Fn() -> [bool; 2]) -> bool {
         runtime::is_active() && self.pause_active(kind, gate, Location::caller(), &open)
     }
 
-    /// The same in an execution. Compiled once, and not for each type that an object protects.
+    /// [`Object::pause`] in an execution. Compiled only once, and not for each type that an object protects.
     fn pause_active(
         &self,
         kind: Kind,
@@ -63,10 +65,10 @@ impl Object {
         true
     }
 
-    /// A pause point of an operation that the caller describes, given the object's number. Returns whether this is a
-    /// managed thread.
+    /// A pause point of the operation that `op` creates from the object's number. Returns true if this is a managed
+    /// thread.
     ///
-    /// `open` returns the initial state of its gates.
+    /// `open` returns the initial state of the gates.
     pub(crate) fn pause_op(&self, open: impl Fn() -> [bool; 2], op: impl FnOnce(ObjectId) -> Op) -> bool {
         if !runtime::is_managed() {
             return false;
@@ -82,14 +84,14 @@ impl Object {
     }
 
     /// Records that the current step also accesses this object, which its operation does not name. An operation of a
-    /// thread that unwinds does the same, since it is not a step of its own; whether it only reads makes no difference:
-    /// few programs do either.
+    /// thread that unwinds does the same, since it is not a step of its own. Both count as changes even if they only
+    /// read, since few programs have such steps.
     #[inline]
     pub(crate) fn touch_too(&self, open: impl Fn() -> [bool; 2]) {
         self.touch_active(&open);
     }
 
-    /// The same without passing on the view of the thread.
+    /// As [`Object::touch_too`], but without passing on the view of the thread.
     pub(crate) fn touch_alone(&self, open: impl Fn() -> [bool; 2]) {
         runtime::with(|execution| {
             let id = execution.id_of(self, &open);
@@ -97,7 +99,7 @@ impl Object {
         });
     }
 
-    /// Stores the view of this thread separately from those of threads that change this object; only in executions.
+    /// Stores the view of this thread as that of a thread that does not change the object; only in executions.
     pub(crate) fn release_apart(&self) {
         runtime::with(|execution| {
             let id = execution.id_of(self, &|| [true; 2]);
@@ -109,14 +111,14 @@ impl Object {
         runtime::with(|execution| {
             let id = execution.id_of(self, open);
             execution.touch(id);
-            // It hands on what the thread has seen like any operation.
+            // Like any operation, it passes on views.
             execution.release(id);
             execution.acquire(id, false);
         });
     }
 
-    /// Adds the views of threads that have changed this object; if it is to be changed now, also those of threads that
-    /// only read it. Only in executions.
+    /// Adds the views of threads that changed this object; if this thread is about to change it, also those of threads
+    /// that only read it. Only in executions.
     pub(crate) fn acquire(&self, to_change: bool) {
         runtime::with(|execution| {
             let id = execution.id_of(self, &|| [true; 2]);
@@ -132,7 +134,7 @@ impl Object {
         });
     }
 
-    /// Notes that this is unlocked and was not borrowed to be changed; only in executions.
+    /// Records that this object is unlocked and was not borrowed mutably; only in executions.
     pub(crate) fn keep(&self) {
         runtime::with(|execution| {
             let id = execution.id_of(self, &|| [true; 2]);
@@ -140,7 +142,7 @@ impl Object {
         });
     }
 
-    /// Stores the view of this thread; only in executions.
+    /// Stores the view of this thread as that of a thread that changes the object; only in executions.
     pub(crate) fn release(&self) {
         runtime::with(|execution| {
             let id = execution.id_of(self, &|| [true; 2]);
@@ -148,7 +150,7 @@ impl Object {
         });
     }
 
-    /// A pause point of an operation that needs no gate, on an object without any.
+    /// A pause point of an operation that needs no gate, on an object without gates.
     #[track_caller]
     #[inline]
     pub(crate) fn touch(&self, kind: Kind) -> bool {
@@ -168,7 +170,7 @@ impl Object {
 }
 
 impl Execution {
-    /// The number of an object that may not have been met.
+    /// The number of an object, which this execution may not have used before.
     pub(crate) fn id_of(&mut self, object: &Object, open: &dyn Fn() -> [bool; 2]) -> ObjectId {
         let (serial, rows) = self.objects();
         object.id(serial, rows, open)

@@ -1,5 +1,5 @@
-//! The connection of managed threads to their execution: what this thread of the system is running, and the loop that
-//! runs it.
+//! Connects managed threads to their execution: stores what this OS thread is running, and contains the loop that runs
+//! the managed threads.
 
 use crate::execution::coroutine::{self, Coroutine, Job, Pool};
 use crate::execution::row::Row;
@@ -15,21 +15,21 @@ use std::time::Duration;
 thread_local! {
     static ACTIVE: Cell<bool> = const { Cell::new(false) };
     static EXECUTION: RefCell<Option<Execution>> = const { RefCell::new(None) };
-    /// Whether a thread of the execution under way was killed.
+    /// Whether a thread of the current execution was killed.
     static KILLS: Cell<bool> = const { Cell::new(false) };
-    /// Of this thread of the system, between two executions.
+    /// The memory that this OS thread keeps between two executions.
     static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
     /// The message and the place of the last panic.
     static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
 }
 
-/// Stacks that threads cut off by failures have kept, in this process.
+/// The number of stacks in this process that were leaked with threads cut off by failures.
 static STACKS_LOST: AtomicUsize = AtomicUsize::new(0);
 
-/// The system has room for some tens of thousands.
+/// The maximum of that number. The system has room for some tens of thousands of stacks.
 const STACKS_LOST_MAX: usize = 20_000;
 
-/// While it lives, the thread of the system is one of managed threads.
+/// While this value lives, the OS thread runs managed threads.
 struct Active;
 
 impl Active {
@@ -54,14 +54,14 @@ impl Drop for Active {
     }
 }
 
-/// Whether the caller is a managed thread with active pause points. While a thread unwinds they are not active: no
-/// other thread may run on a thread of the system that is panicking.
+/// Returns true if the caller is a managed thread with active pause points. While a thread unwinds, its pause points
+/// are not active: no other managed thread may run on an OS thread that is panicking.
 #[inline]
 pub(crate) fn is_managed() -> bool {
     ACTIVE.get() && !std::thread::panicking()
 }
 
-/// Whether the caller is a managed thread, unwinding or not.
+/// Returns true if the caller is a managed thread, unwinding or not.
 #[inline]
 pub(crate) fn is_active() -> bool {
     ACTIVE.get()
@@ -75,12 +75,12 @@ pub(crate) fn with<R>(f: impl FnOnce(&mut Execution) -> R) -> Option<R> {
     EXECUTION.with_borrow_mut(|execution| execution.as_mut().map(f))
 }
 
-/// The view of the running thread, to be attached to a message; only in executions.
+/// Returns the view of the running thread, to be attached to a message; only in executions.
 pub(crate) fn hand_on() -> Option<View> {
     with(Execution::hand_on)
 }
 
-/// Adds the view of a message's sender.
+/// Adds the view of a message's sender to that of the running thread.
 pub(crate) fn take_in(seen: Option<&View>) {
     if let Some(seen) = seen {
         with(|execution| execution.take_in(seen));
@@ -94,8 +94,8 @@ pub(crate) fn look() {
     }
 }
 
-/// Fails if a thread that cannot wait would have to wait. If it unwinds, a second panic would abort the process without
-/// a report, so the process ends with a report on the first panic, and on the schedule that leads to it.
+/// Fails if a thread that cannot wait would have to wait. If the thread unwinds, a second panic would abort the process
+/// without a report; so the process ends with a report that contains the first panic and its schedule.
 #[track_caller]
 pub(crate) fn assert_can_wait(can_wait: bool, what: impl FnOnce() -> String) {
     if can_wait {
@@ -132,19 +132,20 @@ pub(crate) fn pause(op: impl FnOnce(u64, &mut Vec<Row>) -> Op) {
 /// The panic payload of a thread of a host that has crashed.
 struct Killed;
 
-/// Makes another thread end at its next pause point at which it holds no lock, or at its current one.
+/// Ends another thread: at its current pause point, or at the next one where it holds no lock.
 pub(crate) fn kill(thread: ThreadId) {
     KILLS.set(true);
     with(|execution| execution.kill(thread));
 }
 
-/// A pause point of the running thread before an operation on a thread's own object, or on none.
+/// A pause point of the running thread before an operation on the object of a thread, or on no object.
 pub(crate) fn pause_on(object: Option<ObjectId>, kind: Kind, gate: Gate, place: &'static Location<'static>) {
     let object = object.unwrap_or(ObjectId::NONE);
     pause(|_, _| Op { kind, gate, object, also: ObjectId::NONE, place });
 }
 
-/// The same before an operation that needs no gate; of a thread that unwinds, it is part of the step under way.
+/// The same before an operation that needs no gate. In a thread that unwinds, the operation is part of the current
+/// step.
 pub(crate) fn pause_or_touch(object: ObjectId, kind: Kind, place: &'static Location<'static>) {
     if is_managed() {
         pause_on(Some(object), kind, Gate::Free, place);
@@ -156,7 +157,7 @@ pub(crate) fn pause_or_touch(object: ObjectId, kind: Kind, place: &'static Locat
     }
 }
 
-/// The scheduler's pick among `options` options; 0 if nothing is scheduled.
+/// The scheduler's pick among `options` options; 0 outside of executions.
 #[track_caller]
 pub(crate) fn pick(pick: Pick, options: u32) -> u32 {
     let place = Location::caller();
@@ -166,12 +167,13 @@ pub(crate) fn pick(pick: Pick, options: u32) -> u32 {
     with(|execution| execution.pick(pick, options)).unwrap_or(0)
 }
 
-/// The same within the step under way; 0 if the step has no room for it.
+/// The same within the current step; 0 if the step has no room for the pick.
 pub(crate) fn pick_within(pick: Pick, options: u32) -> u32 {
     with(|execution| execution.pick(pick, options)).unwrap_or(0)
 }
 
-/// Whether a wait ends for lack of time although others could continue; the clock is then at its end.
+/// Returns true if the scheduler ends a wait by a time-out although other threads could continue. The clock then
+/// advances to the end of the wait.
 #[track_caller]
 pub(crate) fn times_out(time: Duration) -> bool {
     let is_out = pick(Pick::TimeOut, 2) == 1;
@@ -181,7 +183,7 @@ pub(crate) fn times_out(time: Duration) -> bool {
     is_out
 }
 
-/// Starts a managed thread from a managed thread. Its body must be run by [`run_thread`].
+/// Starts a managed thread from a managed thread. [`run_thread`] must run its body.
 pub(crate) fn spawn(
     name: Option<String>,
     place: &'static Location<'static>,
@@ -193,7 +195,8 @@ pub(crate) fn spawn(
 
 fn before_spawn(place: &'static Location<'static>) {
     if with(|execution| execution.is_calling()) == Some(true) {
-        // The new thread may be what others see of an operation first, so the operation must have been called.
+        // The first effect of an operation that others see may come from the new thread, so the operation must be
+        // called before.
         pause_on(None, Kind::Spawn, Gate::Free, place);
     }
 }
@@ -213,26 +216,27 @@ pub(crate) struct Caught {
 }
 
 impl Caught {
-    /// Whether the thread was killed and has not panicked.
+    /// Returns true if the thread was killed and has not panicked.
     pub(crate) fn is_killed(&self) -> bool {
         self.payload.is::<Killed>()
     }
 }
 
-/// Catches a panic, which is then not a failure of the execution.
+/// Catches a panic, so that it does not fail the execution.
 pub(crate) fn catch<T>(body: impl FnOnce() -> T) -> Result<T, Caught> {
     PANIC.set(None);
     catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
         let message = describe(&*payload);
-        // The last panic may be another one, which the body caught itself before it went on unwinding with this one.
+        // The last panic may be a different one, which the body itself caught while it unwound with this one.
         let place = PANIC.take().filter(|(last, _)| *last == message).map(|(_, place)| place).unwrap_or_default();
         Caught { payload, message, place }
     })
 }
 
-/// Runs the body of a thread and reports its end to the execution. Compiled once, and not for each thread of a program.
+/// Runs the body of a thread and reports its end to the execution. Compiled only once, and not for each thread of a
+/// program.
 pub(crate) fn run_thread(body: Box<dyn FnOnce() + '_>) {
-    // Whatever the body leaves half done is not seen by any thread: a panic ends the execution.
+    // No thread sees what the body leaves half done, since a panic ends the execution.
     match catch(body) {
         Ok(()) => _ = with(Execution::finish),
         Err(caught) => _ = with(|execution| execution.panic(caught.message, caught.place)),
@@ -245,8 +249,8 @@ pub(crate) fn describe(payload: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("(its payload is not text)").to_owned()
 }
 
-/// Panics of managed threads are listed in the report of the execution, once, and not as they happen in each of
-/// thousands.
+/// Replaces the panic hook, so that panics of managed threads are not printed in each of thousands of executions. The
+/// report of the execution contains them once.
 fn keep_panics_quiet() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -284,8 +288,8 @@ pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits
         with(Execution::overflow);
     }
     let execution = Active::end(active);
-    // Threads that were cut off hold on to their stacks: unwinding them would run destructors in an order that no
-    // schedule said, and some of those would wait for each other.
+    // Threads that were cut off keep their stacks. To unwind them would run destructors in an order that is not in the
+    // schedule, and some destructors would wait for each other.
     for coroutine in coroutines.into_iter().flatten() {
         std::mem::forget(coroutine);
         STACKS_LOST.fetch_add(1, Ordering::Relaxed);
@@ -299,7 +303,7 @@ pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits
     })
 }
 
-/// Uses the room of an execution's lists for the next one. Returns its scheduler.
+/// Keeps the memory of an execution's lists for the next execution. Returns the execution's scheduler.
 pub(crate) fn recycle(outcome: Outcome) -> Box<dyn Scheduler> {
     KEPT.with_borrow_mut(|kept| match kept {
         Some(kept) => kept.take(outcome),
@@ -307,7 +311,7 @@ pub(crate) fn recycle(outcome: Outcome) -> Box<dyn Scheduler> {
     })
 }
 
-/// Runs the thread that is next. Returns whether the execution is over.
+/// Runs the thread whose turn it is, up to its next pause point. Returns true if the execution is over.
 fn take_turn(pool: &mut Pool, coroutines: &mut Vec<Option<Coroutine>>) -> bool {
     let (current, job) = with(Execution::turn).expect("it is under way");
     if coroutines.len() <= current.at() {
@@ -320,7 +324,7 @@ fn take_turn(pool: &mut Pool, coroutines: &mut Vec<Option<Coroutine>>) -> bool {
         coroutine.resume();
     }
     let (done, over) = with(Execution::turn_over).expect("it is under way");
-    // A thread of a scope has its stack from the thread that has the scope.
+    // A thread of a scope has no entry here: the owner of the scope keeps its stack.
     if let Some(coroutine) = done.and_then(|thread| coroutines.get_mut(thread.at())?.take()) {
         pool.put(coroutine);
     }

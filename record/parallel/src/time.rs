@@ -1,4 +1,4 @@
-//! Time: in a managed thread, that of the execution; anywhere else it is std's.
+//! Time: in a managed thread, that of the execution; anywhere else, that of std.
 //!
 //! Without the feature `scheduled` this module is `std::time`. The clock of an execution starts at the same moment in
 //! each, and does not advance while threads can continue. When none can, it advances to the earliest moment that a
@@ -6,7 +6,7 @@
 //! The schedule may also end such a wait while others could continue, as if they were slow; this advances the clock,
 //! too. For a thread that reads the clock in a loop and changes nothing, it advances after 64 rounds.
 //!
-//! A wait that is chosen to end early ends where it begins, so the clock is never read between the two. There is no
+//! A wait that the schedule ends early ends where it begins, so the clock is never read between the two. There is no
 //! `SystemTime`.
 
 use crate::execution::Execution;
@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 
 pub use std::time::Duration;
 
-/// The moment at which clocks start: late enough for programs that subtract from it.
+/// The moment at which clocks start. It is late enough for programs that subtract from it.
 const START: Duration = Duration::from_hours(24 * 365);
 
 /// As [`std::time::Instant`].
@@ -36,7 +36,7 @@ impl Instant {
         Instant::unscheduled()
     }
 
-    /// This moment, read in the step under way.
+    /// Returns the current moment as part of the current step.
     pub(crate) fn unscheduled() -> Instant {
         static BASE: OnceLock<std::time::Instant> = OnceLock::new();
         let passed = runtime::with(Execution::now);

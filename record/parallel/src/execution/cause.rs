@@ -1,14 +1,14 @@
-//! Why an execution failed, and its explanation for the reader.
+//! Why an execution failed, and the explanation in the report.
 
 use crate::op::{Kind, ThreadId};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::Location;
 
-/// Threads that a deadlock's report names, at most.
+/// The maximum number of threads that the report on a deadlock names.
 const WAITING_MAX: usize = 16;
 
-/// Leaks that a report names, at most.
+/// The maximum number of leaks that a report names.
 const LEAKED_MAX: usize = 16;
 
 /// Why an execution failed.
@@ -170,7 +170,7 @@ pub struct Access {
     pub kind: AccessKind,
     /// The place in the program.
     pub place: &'static Location<'static>,
-    /// The step that it was part of.
+    /// The step that the access was part of.
     pub(crate) step: Option<usize>,
 }
 

@@ -1,18 +1,18 @@
-//! Managed threads as coroutines: each has its own stack, and all run in turns on one thread of the system.
+//! Managed threads as coroutines: each has its own stack, and all run in turns on one OS thread.
 //!
-//! A switch costs some tens of nanoseconds; passing control from one thread of the system to another costs some
-//! microseconds. The disadvantage: `std::thread_local!` variables are shared by all managed threads.
+//! A switch between coroutines takes some tens of nanoseconds; passing control between OS threads takes some
+//! microseconds. The disadvantage: all managed threads share the variables of `std::thread_local!`.
 
 use generator::{Generator, Gn};
 use send_wrapper::SendWrapper;
 use std::cell::RefCell;
 
-/// Bytes of a thread's stack. Only what is used takes memory.
+/// The size of a thread's stack in bytes. Only the used part takes memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct StackSize(usize);
 
 impl StackSize {
-    /// The requested size; at least what a panic needs.
+    /// The requested size, but at least the size that a panic needs.
     pub(crate) fn of(bytes: usize) -> StackSize {
         StackSize(bytes.clamp(1 << 16, 1 << 32))
     }
@@ -29,15 +29,15 @@ impl Default for StackSize {
     }
 }
 
-/// What a coroutine does until it is done.
+/// The function that a coroutine runs to its end.
 pub(crate) type Job = Box<dyn FnOnce()>;
 
 thread_local! {
-    /// The job for the next coroutine that is resumed without one.
+    /// The job for a coroutine that is about to be resumed and has none.
     static JOB: RefCell<Option<Job>> = const { RefCell::new(None) };
 }
 
-/// A stack with what runs on it.
+/// A stack with the code that runs on it.
 pub(crate) struct Coroutine {
     generator: Generator<'static, (), ()>,
     size: StackSize,
@@ -45,7 +45,8 @@ pub(crate) struct Coroutine {
 
 impl Coroutine {
     fn new(size: StackSize) -> Coroutine {
-        // A body that ends takes its stack with it, so it continues with job after job. Without a job it ends.
+        // When its body ends, a coroutine loses its stack. So the body runs one job after another, and ends only if
+        // there is none.
         let body = || {
             while let Some(job) = JOB.take() {
                 job();
@@ -55,49 +56,50 @@ impl Coroutine {
         Coroutine { generator: Gn::<()>::new_opt(size.words(), body), size }
     }
 
-    /// Runs until [`suspend`] is called or its job is done.
+    /// Runs the coroutine until it calls [`suspend`] or its job is done.
     pub(crate) fn resume(&mut self) {
         self.generator.resume();
     }
 }
 
-/// A stack on which code runs that borrows from the code that resumes it.
+/// A stack for code that borrows from the code that resumes it.
 pub(crate) struct Fiber<'a>(Generator<'a, (), ()>);
 
 impl<'a> Fiber<'a> {
     pub(crate) fn new(size: StackSize, body: impl FnOnce() + 'a) -> Fiber<'a> {
-        // A stack could go to another thread of the system with what is on it; this one does not, and the wrapper
-        // panics if it did. The constructors for what cannot be sent make stacks that `suspend` does not know.
+        // A generator may be sent to another OS thread together with the values on its stack. This one is never sent,
+        // and the wrapper would panic if it were. `suspend` does not support the generators from the constructors for
+        // values that are not `Send`.
         let body = SendWrapper::new(body);
         Fiber(Gn::<()>::new_opt(size.words(), move || body.take()()))
     }
 
-    /// Runs until [`suspend`] is called or its body is done. Returns whether it is done.
+    /// Runs the fiber until it calls [`suspend`] or its body is done. Returns true if the body is done.
     pub(crate) fn resume(&mut self) -> bool {
         self.0.resume();
         self.0.is_done()
     }
 }
 
-/// Whether a panic is that of a stack that was too small.
+/// Returns true if a panic is the report that a stack was too small.
 pub(crate) fn is_overflow(payload: &(dyn std::any::Any + Send)) -> bool {
     matches!(payload.downcast_ref(), Some(generator::Error::StackErr))
 }
 
 /// Suspends this coroutine and continues the code that resumed it, until it is resumed again.
 pub(crate) fn suspend() {
-    // The handle that is offered instead lives on the coroutine's stack, and could be reached from the depth of a
-    // program under test only through a pointer.
+    // The alternative, a handle, lives on the coroutine's stack, and code deep inside a program under test could reach
+    // it only through a pointer.
     #[expect(deprecated, reason = "there is no other way to suspend that needs no handle")]
     generator::yield_with(());
 }
 
-/// Coroutines that are waiting for a job. Making a stack costs more than a short execution.
+/// Coroutines that wait for a job. Creating a stack takes longer than a short execution.
 #[derive(Default)]
 pub(crate) struct Pool(Vec<Coroutine>);
 
 impl Pool {
-    /// A coroutine that runs `job` when it is resumed next.
+    /// Returns a coroutine that runs `job` when it is resumed next.
     pub(crate) fn get(&mut self, job: Job, size: StackSize) -> Coroutine {
         let usual = if size == StackSize::default() { self.0.pop() } else { None };
         JOB.set(Some(job));

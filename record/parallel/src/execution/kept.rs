@@ -1,5 +1,5 @@
-//! What an execution leaves to the next one on the same thread of the system: the memory of its lists and views. A
-//! program of few steps spends less time in its operations than a new allocation would take.
+//! The memory of lists and views that an execution leaves to the next one on the same OS thread. In a program of few
+//! steps, new allocations would take longer than the operations.
 
 use super::memory::Memory;
 use super::row::Row;
@@ -9,7 +9,7 @@ use crate::op::Step;
 use crate::op::thread::Thread;
 use crate::scheduler::Scheduler;
 
-/// Empty lists with room, and the views that are forgotten when the next execution begins.
+/// Empty lists with capacity, and the views, which are reset when the next execution begins.
 pub(crate) struct Kept {
     pub(super) noting: Noting,
     pub(super) memory: Memory,
@@ -20,7 +20,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// For the first execution.
+    /// Creates the lists for the first execution.
     pub(crate) fn new() -> Kept {
         Kept::of(Noting::new(), Memory::default())
     }
@@ -35,7 +35,7 @@ impl Kept {
         self.noting.set_active(is_active);
     }
 
-    /// Takes the lists of an execution that are no longer needed. Returns its scheduler.
+    /// Keeps the lists of an execution that are no longer needed. Returns the execution's scheduler.
     pub(crate) fn take(&mut self, outcome: Outcome) -> Box<dyn Scheduler> {
         let Outcome { scheduler, mut threads, mut rows, mut steps, mut values, .. } = outcome;
         threads.clear();

@@ -1,8 +1,8 @@
-//! Threads that end at their next pause point, because the host that they are part of crashes.
+//! Ends threads at their next pause point because their host crashes.
 //!
-//! A program that crashes may do so between any two of its operations. So a killed thread executes no further
-//! operation: it unwinds from its current pause point. It continues only if it holds a lock, which would be poisoned,
-//! or if it is in a destructor; it then ends at the next pause point.
+//! A program may crash between any two of its operations. So a killed thread executes no further operation: it unwinds
+//! from its current pause point. It continues only while it holds a lock, which unwinding would poison, or while it is
+//! in a destructor; it then ends at a later pause point.
 
 use super::Execution;
 use super::pick::Remark;
@@ -10,7 +10,7 @@ use crate::op::thread::State;
 use crate::op::{Gate, Kind, ObjectId, ThreadId};
 
 impl Execution {
-    /// Makes a thread end.
+    /// Requests that a thread ends: at once if it waits at a pause point where it can end, otherwise at a later one.
     pub(crate) fn kill(&mut self, thread: ThreadId) {
         let own = &mut self.threads[thread.at()];
         if matches!(own.state, State::Finished | State::Panicked) {
@@ -18,10 +18,11 @@ impl Execution {
         }
         own.is_killed = true;
         let (kind, is_paused) = (own.op.kind, own.state == State::Paused);
-        // Others hand something over to a thread that waits in another way, so it is waited for.
+        // In other waits, another thread hands something to this one, so that thread must complete first.
         let is_free = match kind {
             Kind::Pending | Kind::Sleep => true,
-            // Here the thread itself takes what it waits for. One that holds a lock would go on and take it.
+            // In these waits, the thread itself takes what it waits for. A thread that holds a lock has to continue and
+            // take it.
             Kind::Lock
             | Kind::ReadLock
             | Kind::Receive
@@ -37,12 +38,12 @@ impl Execution {
         }
     }
 
-    /// Whether a thread holds a lock.
+    /// Returns true if a thread holds a lock.
     fn holds(&self, thread: ThreadId) -> bool {
         self.rows.iter().any(|row| row.holder == Some(thread) && !row.open[0])
     }
 
-    /// Whether the running thread ends at this point.
+    /// Returns true if the running thread was killed and ends at this pause point.
     pub(crate) fn dies(&mut self) -> bool {
         let me = self.current;
         let thread = &self.threads[me.at()];
@@ -65,14 +66,14 @@ impl Execution {
         ends
     }
 
-    /// Adds a remark to the current step, which a table of the schedule shows.
+    /// Adds a remark to the current step, for the table of the schedule.
     pub(crate) fn remark(&mut self, text: String) {
         if let Some(at) = self.steps.len().checked_sub(1) {
             self.picked.push((at, Remark::Text(text)));
         }
     }
 
-    /// How many bytes the step under way has moved.
+    /// Records how many bytes the current step has moved.
     pub(crate) fn note_bytes(&mut self, object: ObjectId, bytes: usize) {
         if let Some((at, step)) = self.steps.iter().enumerate().next_back()
             && step.op.object == object

@@ -41,33 +41,34 @@ struct Message {
     view: View,
 }
 
-/// The messages of an atomic. They are numbered from 0 on.
+/// The messages of an atomic, numbered from 0.
 #[derive(Debug, Default)]
 struct Atomic {
-    /// The last ones, each at its number modulo [`KEPT_MAX`]. Those that an earlier execution has left there are
+    /// The newest messages, each at its number modulo [`KEPT_MAX`]. Messages left by an earlier execution are
     /// overwritten before they are read.
     ring: Vec<Message>,
-    /// How many there have been.
+    /// The number of messages stored so far.
     count: u32,
-    /// The oldest one that an access that is sequentially consistent may read.
+    /// The oldest message that a sequentially consistent access may read.
     consistent: u32,
-    /// The oldest message that any thread may read: some thread had exclusive access to the atomic.
+    /// The oldest message that any thread may read: the last one stored while a thread had exclusive access.
     oldest: u32,
 }
 
-/// The messages that a thread may read.
+/// The views of a thread, which determine the messages that it may read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Own {
     pub(super) seen: View,
-    /// The view from its next acquire fence on.
+    /// The view that the thread gets at its next acquire fence.
     acquired: View,
     released: View,
-    /// Of each atomic, the old message that it read last, and how often.
+    /// For each atomic, the old message that the thread read last, and how often.
     reads: Vec<(u32, u32)>,
 }
 
-/// The views stored at an object: by threads that changed it, and by those that only read it. At a thread's object, the
-/// second is the view of those that gave it its token; at that of counted pointers, of those that dropped a weak one.
+/// The views stored at an object: by threads that changed it, and by threads that only read it. At the object of a
+/// thread, the second is the view of the threads that gave it its token; at the object of a counted pointer, the view
+/// of the threads that dropped a weak pointer.
 #[derive(Debug, Default)]
 struct Left {
     by_changes: View,
@@ -77,21 +78,21 @@ struct Left {
 /// All messages and views of an execution.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// Those of this execution come first; the others are what is left of earlier ones.
+    /// The atomics of this execution come first; the rest is memory from earlier executions.
     atomics: Vec<Atomic>,
     atomics_met: usize,
-    /// By the numbers of objects: which atomic it is, from 1 on.
+    /// By object number: the number of the atomic, counted from 1; 0 for an object that is no atomic.
     numbers: Vec<usize>,
     left: Vec<Left>,
     threads: Vec<Own>,
-    /// The view of fences that are sequentially consistent.
+    /// The view of sequentially consistent fences.
     fenced: View,
-    /// Loads may return older values.
+    /// Whether loads may return older values.
     is_weak: bool,
 }
 
 impl Atomic {
-    /// There is one as soon as the atomic is first used.
+    /// The number of the newest message. An atomic has a message from its first use on.
     #[inline]
     fn newest(&self) -> u32 {
         self.count - 1
@@ -102,14 +103,14 @@ impl Atomic {
         &self.ring[index(time) % KEPT_MAX]
     }
 
-    /// The messages from the oldest one up to before the newest one, the last one first, without those that contain a
-    /// certain value.
+    /// The numbers of the messages from `oldest` up to, but without, `newest`, in descending order. Skips messages with
+    /// the value `unless`.
     fn older(&self, oldest: u32, newest: u32, unless: Option<u64>) -> impl Iterator<Item = u32> {
         let differs = move |time: &u32| Some(self.message(*time).bits) != unless;
         (oldest..newest).rev().filter(differs)
     }
 
-    /// The place for a message after the newest one, with its number. Something old may be there.
+    /// Returns the slot for a message after the newest one, and its number. The slot may contain an old message.
     #[inline]
     fn add(&mut self) -> (u32, &mut Message) {
         let time = self.count;
@@ -121,7 +122,7 @@ impl Atomic {
         (time, &mut self.ring[at])
     }
 
-    /// Handles an atomic that was created with this value, or set through an exclusive borrow.
+    /// Starts the history of an atomic that was created with this value, or set through an exclusive borrow.
     fn begin_anew(&mut self, bits: u64) {
         let (time, message) = self.add();
         message.bits = bits;
@@ -139,7 +140,7 @@ fn releases(order: Ordering) -> bool {
 }
 
 impl Memory {
-    /// Discards the state of an execution that has ended, and keeps its memory.
+    /// Discards the state of the previous execution and keeps its memory.
     pub(super) fn begin(&mut self, is_weak: bool) {
         for atomic in &mut self.atomics[..self.atomics_met] {
             (atomic.count, atomic.consistent, atomic.oldest) = (0, 0, 0);
@@ -165,7 +166,7 @@ impl Memory {
         &mut self.threads[thread.at()]
     }
 
-    /// The number of an atomic, whose current value is `now`.
+    /// The index of an atomic, whose current value is `now`.
     fn atomic(&mut self, object: ObjectId, now: u64) -> usize {
         let at = index(object.0);
         if self.numbers.len() <= at {
@@ -182,7 +183,7 @@ impl Memory {
         number
     }
 
-    /// Numbers an atomic.
+    /// Assigns an index to an atomic.
     #[cold]
     fn meet(&mut self, object: usize) {
         if self.atomics.len() == self.atomics_met {
@@ -215,7 +216,7 @@ impl Memory {
         }
     }
 
-    /// Acquires only the views stored by those that did not change an object.
+    /// Acquires only the views stored by threads that did not change an object.
     fn acquire_looks(&mut self, thread: ThreadId, object: ObjectId) {
         let (seen, left) = self.meeting(thread, object);
         seen.join(&left.by_looks);
@@ -268,8 +269,8 @@ impl Memory {
         raises
     }
 
-    /// A thread stores. A read-modify-write carries on the view of the message before. Returns whether that is anything
-    /// new.
+    /// Stores a value for a thread. A read-modify-write also passes on the view of the message before. Returns false if
+    /// the store changes neither the value nor any view.
     fn store(&mut self, thread: ThreadId, atomic: usize, bits: u64, order: Ordering, is_update: bool) -> bool {
         self.own(thread);
         let Memory { atomics, threads, is_weak, .. } = self;
@@ -293,7 +294,7 @@ impl Memory {
                 return false;
             }
         }
-        // Who acquires and releases has just joined the message's view to its own.
+        // A thread that acquires and releases has already joined the message's view to its own.
         let is_carried = is_update && !(acquires(order) && releases(order));
         let carried = is_carried.then(|| last.view.clone());
         let (time, message) = memory.add();
@@ -317,7 +318,7 @@ impl Execution {
         self.load_unless(object, order, latest, None).unwrap_or(latest)
     }
 
-    /// A load that reads the newest message.
+    /// Loads the newest message.
     pub(crate) fn load_latest(&mut self, object: ObjectId, order: Ordering, latest: u64) {
         let atomic = self.memory.atomic(object, latest);
         let newest = self.memory.atomics[atomic].newest();
@@ -325,13 +326,14 @@ impl Execution {
         self.show(object, Some(latest), None);
     }
 
-    /// An exchange may fail because it reads an older value that differs from the expected one. Returns that value.
+    /// Returns the older value that makes an exchange fail, if the scheduler picks one: a value other than the expected
+    /// one.
     pub(crate) fn fails(&mut self, object: ObjectId, order: Ordering, latest: u64, expected: u64) -> Option<u64> {
         self.load_unless(object, order, latest, Some(expected))
     }
 
-    /// Loads one of the messages that may be read, the newest one first. If the result must differ from a certain
-    /// value, only older messages with other values are read, and none if none is picked.
+    /// Loads one of the messages that may be read; the default pick is the newest one. If the result must differ from
+    /// the value `unless`, only older messages with other values are options, and the default pick is none of them.
     fn load_unless(&mut self, object: ObjectId, order: Ordering, latest: u64, unless: Option<u64>) -> Option<u64> {
         let atomic = self.memory.atomic(object, latest);
         let (oldest, newest) = self.memory.range(self.current, atomic, order);
@@ -369,7 +371,8 @@ impl Execution {
         self.memory.store(self.current, atomic, bits, order, false)
     }
 
-    /// The same of a read-modify-write.
+    /// Stores the result of a read-modify-write on an atomic whose value was `before`. Returns whether the value or a
+    /// view has changed.
     pub(crate) fn update(&mut self, object: ObjectId, order: Ordering, before: u64, bits: u64) -> bool {
         self.show(object, Some(before), Some(bits));
         let atomic = self.memory.atomic(object, before);
@@ -378,7 +381,7 @@ impl Execution {
         self.memory.store(self.current, atomic, bits, order, true) || raises
     }
 
-    /// A fence. One that is sequentially consistent is a step that depends on every other.
+    /// Executes a fence. A step with a sequentially consistent fence depends on every other step.
     pub(crate) fn fence(&mut self, order: Ordering) {
         let thread = self.current;
         self.memory.own(thread);
@@ -409,12 +412,12 @@ impl Execution {
         self.memory.own(child).seen.clone_from(&seen);
     }
 
-    /// The view of the running thread, to be attached to a message.
+    /// Returns the view of the running thread, to be attached to a message.
     pub(crate) fn hand_on(&mut self) -> View {
         self.memory.own(self.current).seen.clone()
     }
 
-    /// Adds the view of a message's sender.
+    /// Adds the view of a message's sender to that of the running thread.
     pub(crate) fn take_in(&mut self, seen: &View) {
         self.memory.own(self.current).seen.join(seen);
     }
@@ -424,18 +427,18 @@ impl Execution {
         self.memory.release(self.current, object, true);
     }
 
-    /// The same apart from those that change it.
+    /// Stores the view of the running thread at an object that it only reads.
     pub(crate) fn release_apart(&mut self, object: ObjectId) {
         self.memory.release(self.current, object, false);
     }
 
-    /// Adds the views stored at an object by threads that have changed it; if it is to be changed now, also those of
-    /// threads that only read it.
+    /// Adds the views stored at an object by threads that changed it; if the running thread is about to change it, also
+    /// those of threads that only read it.
     pub(crate) fn acquire(&mut self, object: ObjectId, to_change: bool) {
         self.memory.acquire(self.current, object, to_change);
     }
 
-    /// Passes on views at the beginning of a step on anything but an atomic.
+    /// Passes on views at the beginning of a step whose object is no atomic.
     pub(super) fn synchronize(&mut self, thread: ThreadId, op: &Op) {
         if op.object == ObjectId::NONE {
             return;
@@ -443,7 +446,8 @@ impl Execution {
         let memory = &mut self.memory;
         match op.kind {
             Kind::Lock | Kind::Relock => memory.acquire(thread, op.object, true),
-            // A thread's token hands on who gave it, and its end what it did itself: both are at the thread's object.
+            // A token passes on the view of the thread that gave it; the end of a thread passes on its own view. Both
+            // views are stored at the thread's object.
             Kind::Park => memory.acquire_looks(thread, op.object),
             Kind::ReadLock | Kind::Once | Kind::Join | Kind::Pass => {
                 memory.acquire(thread, op.object, false);

@@ -1,13 +1,13 @@
 //! One execution: managed threads, of which exactly one runs between two pause points.
 //!
 //! A thread pauses *before* each operation that other threads can observe. The operation waits for the scheduler's
-//! decision, and is executed together with everything up to the thread's next pause point: a step. So an execution is a
-//! function of the program and of the scheduler's decisions. A thread that is spawned immediately runs up to its first
-//! pause point, before its parent continues: nothing observable happens in this time.
+//! decision. It is then executed together with all code up to the thread's next pause point: this is a step. So an
+//! execution is a function of the program and of the scheduler's decisions. A thread that is spawned immediately runs
+//! up to its first pause point, before its parent continues: nothing observable happens in this time.
 //!
-//! A **gate** of an object is what an operation may have to wait for: a mutex has one that is open while it is free, a
-//! channel one for senders and one for receivers. A thread is ready if its operation's gate is open. No operation is
-//! tried in vain.
+//! An object has **gates**, for which operations may have to wait: a mutex has a gate that is open while the mutex is
+//! free, a channel has one for senders and one for receivers. A thread is ready if its operation's gate is open. So no
+//! operation is tried in vain.
 
 pub(crate) mod cause;
 pub(crate) mod coroutine;
@@ -44,9 +44,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Limits {
     pub(crate) steps_max: usize,
     pub(crate) surprises_max: u32,
-    /// Loads may return older values.
+    /// Whether loads may return older values.
     pub(crate) is_weak: bool,
-    /// Whether a value that was allocated and not freed at the end is a failure.
+    /// Whether a value that was allocated and is not freed at the end is a failure.
     pub(crate) leaks_fail: bool,
 }
 
@@ -63,17 +63,17 @@ pub(crate) struct Execution {
     limits: Limits,
     /// Reports steps to the watchdog.
     noting: stuck::Noting,
-    /// The body of a thread that is to start now on its own stack.
+    /// The body of a thread that is to start now, and the size of its stack.
     job: Option<(Job, StackSize)>,
-    /// Scopes that were begun.
+    /// The number of scopes begun so far.
     scopes: u32,
     /// A thread whose body has just ended.
     done: Option<ThreadId>,
-    /// Counts calls and returns of the recorded history.
+    /// The number of calls and returns in the recorded history so far.
     clock: u64,
     /// Nanoseconds since the beginning.
     now: u64,
-    /// Threads with a deadline.
+    /// The number of threads with a deadline.
     timed: u32,
     /// The number of consecutive steps that changed nothing.
     idle: u32,
@@ -81,13 +81,13 @@ pub(crate) struct Execution {
     races: races::Races,
     /// Steps that became possible because time passed, and the number of steps at that time.
     late: Vec<(usize, usize)>,
-    /// Picks other than 0: the step, and the meaning of the pick.
+    /// Picks other than 0 and other remarks, each with its step.
     picked: Vec<(usize, pick::Remark)>,
-    /// The values that steps read of their atomic and stored.
+    /// The values that steps read from their atomics and stored there.
     values: Vec<Value>,
     /// Whether the scheduler could not decide a pick.
     is_lost: bool,
-    /// Surprises that the budget did not allow.
+    /// The number of surprises that the budget did not allow.
     refused: u32,
     /// Panics of tasks that were not reported to any other task.
     unseen: Vec<tasks::Unseen>,
@@ -95,10 +95,10 @@ pub(crate) struct Execution {
     over: bool,
 }
 
-/// The bits that a step read of its atomic, and those that it stored.
+/// The bits that a step read from its atomic, and those that it stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value {
-    /// The step's number.
+    /// The number of the step.
     pub(crate) step: u32,
     has: [bool; 2],
     bits: [u64; 2],
@@ -111,7 +111,7 @@ impl Value {
         Value { step: small(step), has: [before.is_some(), after.is_some()], bits }
     }
 
-    /// What was read.
+    /// The value that was read.
     pub(crate) fn before(&self) -> Option<u64> {
         self.has[0].then_some(self.bits[0])
     }
@@ -131,7 +131,7 @@ pub(crate) struct Outcome {
     pub(crate) late: Vec<(usize, usize)>,
     pub(crate) picked: Vec<(usize, pick::Remark)>,
     pub(crate) values: Vec<Value>,
-    /// Whether a thread could have had one more surprise with a higher limit.
+    /// Whether a higher limit would have allowed a thread one more surprise.
     pub(crate) is_spent: bool,
     pub(crate) cause: Option<Cause>,
 }
@@ -178,17 +178,17 @@ impl Execution {
         execution
     }
 
-    /// The thread whose stack runs next, and its body if it is to start.
+    /// Returns the thread whose stack runs next, and its body if it is to start.
     pub(crate) fn turn(&mut self) -> (ThreadId, Option<(Job, StackSize)>) {
         (self.outermost(), self.job.take())
     }
 
-    /// The thread whose body has ended in this turn, and whether the execution is over.
+    /// Returns the thread whose body has ended in this turn, and whether the execution is over.
     pub(crate) fn turn_over(&mut self) -> (Option<ThreadId>, bool) {
         (self.done.take(), self.over)
     }
 
-    /// The result. Memory that the next execution can reuse is stored in `kept`.
+    /// Returns the result. Memory that the next execution can reuse is stored in `kept`.
     pub(crate) fn into_outcome(self, kept: &mut Option<Kept>) -> Outcome {
         let Execution { threads, rows, steps, scheduler, late, picked, values, refused, cause, .. } = self;
         let (noting, memory) = (self.noting, self.memory);
@@ -197,7 +197,7 @@ impl Execution {
         Outcome { scheduler, steps, threads, rows, late, picked, values, is_spent: refused > 0, cause }
     }
 
-    /// Notes that the running thread changes an object that its operation does not name.
+    /// Records that the running thread changes an object that its operation does not name.
     pub(crate) fn touch(&mut self, object: ObjectId) {
         if let Some(step) = self.steps.last_mut() {
             step.touch(object);
@@ -209,7 +209,7 @@ impl Execution {
         self.mark(extra::LOOKED);
     }
 
-    /// Adds to the events of the last step.
+    /// Sets a bit in the events of the last step.
     fn mark(&mut self, bit: u16) {
         if let Some(step) = self.steps.last_mut() {
             step.extras |= bit;
@@ -237,7 +237,7 @@ impl Execution {
         &self.threads[thread.at()]
     }
 
-    /// Its serial number, and the objects that were met so far.
+    /// The serial number of the execution, and the objects used so far.
     #[inline]
     pub(crate) fn objects(&mut self) -> (u64, &mut Vec<Row>) {
         (self.serial, &mut self.rows)
@@ -249,8 +249,8 @@ impl Execution {
         (row.holder, row.held_since) = (Some(self.current), self.steps.len());
     }
 
-    /// Records that an object is unlocked that was not borrowed mutably. Nothing has changed under the lock unless the
-    /// running thread has written to a cell since it acquired it.
+    /// Records the unlock of an object that was not borrowed mutably. Nothing has changed under the lock unless the
+    /// running thread has written to a cell since it acquired the lock.
     pub(crate) fn keep(&mut self, object: ObjectId) {
         if self.threads[self.current.at()].wrote < self.rows[index(object.0)].held_since {
             self.mark(extra::LOOKED | extra::GUARDS);
@@ -274,7 +274,7 @@ impl Execution {
         }
     }
 
-    /// Sets or removes the token that a thread needs to continue from parking.
+    /// Sets or removes a thread's token, without which `park` waits.
     pub(crate) fn set_token(&mut self, thread: ThreadId, has: bool) {
         let object = self.threads[thread.at()].object;
         let finished = self.rows[index(object.0)].open[0];
@@ -290,7 +290,7 @@ impl Execution {
         }
     }
 
-    /// Sets the next operation of a thread.
+    /// Makes a thread wait before an operation.
     fn stand(&mut self, thread: ThreadId, op: Op) {
         self.threads[thread.at()].op = op;
         if op.gate == Gate::Free {
@@ -304,7 +304,7 @@ impl Execution {
         }
     }
 
-    /// Removes the next operation of a thread.
+    /// Removes a thread's next operation from the lists of waiting threads, and returns it.
     fn leave(&mut self, thread: ThreadId) -> Op {
         let op = self.threads[thread.at()].op;
         self.ready.remove(thread);
@@ -314,7 +314,7 @@ impl Execution {
         op
     }
 
-    /// Replaces the operation for which a paused thread waits.
+    /// Changes the operation before which a paused thread waits.
     pub(crate) fn redirect(&mut self, thread: ThreadId, change: impl FnOnce(&mut Op)) {
         let mut op = self.leave(thread);
         self.clear_deadline(thread);
@@ -322,7 +322,7 @@ impl Execution {
         self.stand(thread, op);
     }
 
-    /// Pauses the running thread before an operation. Returns whether another thread runs next.
+    /// Pauses the running thread before an operation. Returns true if another thread runs next.
     #[inline]
     pub(crate) fn pause_with(&mut self, op: impl FnOnce(u64, &mut Vec<Row>) -> Op) -> bool {
         if self.over {
@@ -349,7 +349,7 @@ impl Execution {
         }
     }
 
-    /// The failure if no thread can continue.
+    /// The cause of failure if no thread can continue; `None` if all have finished without one.
     fn failure_at_end(&self) -> Option<Cause> {
         if self.threads.iter().any(|thread| thread.state == State::Paused) {
             return Some(Cause::Deadlock(self.waiting()));
@@ -358,7 +358,7 @@ impl Execution {
         (!leaked.is_empty()).then_some(Cause::Leak(leaked))
     }
 
-    /// Continues the thread that the scheduler chooses. Returns whether that is another one.
+    /// Continues the thread that the scheduler chooses. Returns true if this is not the thread `from`.
     fn hand_over(&mut self, from: Option<ThreadId>) -> bool {
         if self.is_lost {
             self.cause = Some(Cause::NoChoice);
@@ -434,12 +434,12 @@ impl Execution {
         self.threads[self.current.at()].calling = true;
     }
 
-    /// Whether the running thread has reached no pause point since [`Execution::call`].
+    /// Returns true if the running thread has reached no pause point since [`Execution::call`].
     pub(crate) fn is_calling(&self) -> bool {
         self.threads[self.current.at()].calling
     }
 
-    /// The running thread returns from an operation: when it was called, and when it returns.
+    /// Records that the running thread returns from an operation. Returns the times of the call and of the return.
     pub(crate) fn return_from_call(&mut self) -> (u64, u64) {
         self.mark(extra::RETURN);
         let now = self.clock;
@@ -448,11 +448,11 @@ impl Execution {
         (called.unwrap_or(now), now)
     }
 
-    /// The running thread has ended.
+    /// Records that the running thread has ended.
     pub(crate) fn finish(&mut self) {
         let me = self.current;
         if self.over {
-            // It was to end while the thread unwound.
+            // The execution ended while the thread unwound.
             self.done = Some(me);
             return;
         }

@@ -1,8 +1,8 @@
-//! Picks: what a step leaves open besides the next thread. The scheduler decides them.
+//! Picks: the choices within a step besides the next thread. The scheduler makes them.
 //!
 //! A pick belongs to the current step; a thread that has just been spawned runs in a step of its parent. 0 is the usual
 //! case. A rare case, a **surprise**, has a budget per thread and execution, so that a loop around it ends. Each thread
-//! has its own budget: if threads shared it, two steps without a common object would depend on each other.
+//! has its own budget: with a common budget, two steps without a common object would depend on each other.
 
 use super::Execution;
 use crate::ids::byte;
@@ -28,7 +28,7 @@ impl fmt::Display for Remark {
 }
 
 impl Execution {
-    /// Whether a pick needs its own step: there is no current step, or it is full.
+    /// Returns true if a pick needs its own step, because there is no current step or it has no room for more picks.
     pub(crate) fn needs_step(&self, pick: Pick) -> bool {
         self.may_pick(pick) && self.steps.last().is_none_or(|step| step.picks.is_full())
     }
@@ -37,13 +37,13 @@ impl Execution {
         !(self.over || self.is_lost || self.is_spent_on(pick))
     }
 
-    /// Whether the running thread has used its budget of surprises of this kind.
+    /// Returns true if the running thread has used its budget of surprises of this kind.
     fn is_spent_on(&self, pick: Pick) -> bool {
         let surprises = &self.threads[self.current.at()].surprises;
         pick.is_surprise() && surprises[usize::from(pick.is_fault())] >= self.limits.surprises_max
     }
 
-    /// Picks one of `options` options.
+    /// Returns the scheduler's pick among `options` options.
     pub(crate) fn pick(&mut self, pick: Pick, options: u32) -> u32 {
         if options < 2 || !self.may_pick(pick) || self.needs_step(pick) {
             let is_refused = options > 1 && self.is_spent_on(pick);

@@ -1,10 +1,10 @@
-//! Data races: two accesses to data that is not atomic, at least one of which writes, and neither of which happens
-//! before the other.
+//! Data races: two accesses to non-atomic data, of which at least one writes and neither happens before the other.
 //!
-//! Flanagan and Freund, "`FastTrack`: Efficient and Precise Dynamic Race Detection" (PLDI 2009): for each cell the last
-//! write is kept, and for each thread its last read since. Each access has a number in its thread; the known numbers of
-//! other threads are part of a thread's view, see `memory`. So a race is found in whatever order its two accesses are
-//! executed: accesses need not be pause points, and one schedule of each kind is enough.
+//! Flanagan and Freund, "`FastTrack`: Efficient and Precise Dynamic Race Detection" (PLDI 2009): for each cell, the
+//! last write is kept, and the last read of each thread since then. Each access has a number in its thread; a thread's
+//! view contains the numbers of the accesses of other threads that happened before, see `memory`. So a race is found in
+//! whatever order its two accesses are executed: accesses need not be pause points, and one schedule of each kind is
+//! enough.
 
 use super::Execution;
 use super::cause::{Access, AccessKind, Cause, Race};
@@ -13,18 +13,18 @@ use crate::ids::index;
 use crate::op::ObjectId;
 use std::panic::Location;
 
-/// The accesses to each cell that later ones may race with.
+/// For each cell, the accesses with which later ones may race.
 #[derive(Debug, Default)]
 pub(super) struct Races {
     cells: Vec<Cell>,
-    /// By the numbers of objects: which cell it is, from 1 on.
+    /// By object number: the number of the cell, counted from 1; 0 for an object that is no cell.
     numbers: Vec<usize>,
 }
 
 #[derive(Debug, Default)]
 struct Cell {
     write: Option<Numbered>,
-    /// Those since the write, the last one of each thread.
+    /// The reads since the last write: the last one of each thread.
     reads: Vec<Numbered>,
 }
 
@@ -34,7 +34,7 @@ struct Numbered {
     number: u32,
     kind: AccessKind,
     place: &'static Location<'static>,
-    /// Its step; `None` if its thread had not reached a pause point.
+    /// The step of the access; `None` if its thread had not reached a pause point.
     step: Option<usize>,
 }
 
@@ -53,8 +53,8 @@ impl Races {
 }
 
 impl Execution {
-    /// Processes an access of the running thread to a cell. Returns whether it is a data race, which ends the
-    /// execution.
+    /// Records an access of the running thread to a cell. Returns true if the execution ends because the access is a
+    /// data race, or has ended before.
     pub(crate) fn access(&mut self, object: ObjectId, kind: AccessKind, place: &'static Location<'static>) -> bool {
         let me = self.current;
         let seen = &mut self.memory.own(me).seen;
@@ -90,7 +90,7 @@ impl Execution {
         true
     }
 
-    /// What was allocated in this execution and is not freed.
+    /// The types of the values that were allocated in this execution and not freed, and the places of their creation.
     pub(crate) fn leaked(&self) -> Vec<(&'static str, &'static Location<'static>)> {
         self.rows.iter().filter(|row| row.is_live).map(|row| (row.what, row.made)).collect()
     }

@@ -3,7 +3,7 @@
 use crate::ThreadId;
 use std::panic::Location;
 
-/// Objects of one execution, at most.
+/// The maximum number of objects in one execution.
 pub(crate) const OBJECTS_MAX: usize = 1 << 24;
 
 /// The state of an object in an execution.
@@ -13,13 +13,13 @@ pub(crate) struct Row {
     pub(crate) made: &'static Location<'static>,
     /// Whether each gate is open.
     pub(crate) open: [bool; 2],
-    /// The threads whose operation needs the gate, as a set.
+    /// The threads whose operation needs each gate, as a set.
     pub(crate) waiters: [u64; 2],
     /// The thread that last closed the first gate.
     pub(crate) holder: Option<ThreadId>,
-    /// How many steps there were then.
+    /// The number of steps at that time.
     pub(crate) held_since: usize,
-    /// A value was allocated in this execution, and not dropped so far.
+    /// Whether the object's value was allocated in this execution and not dropped so far.
     pub(crate) is_live: bool,
 }
 

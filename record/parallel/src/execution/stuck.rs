@@ -1,11 +1,10 @@
 //! Finds managed threads that wait for something outside the schedule, such as a lock of std that another managed
-//! thread holds across a pause point: as all run on one thread of the system, the wait would never end.
+//! thread holds across a pause point. As all managed threads run on one OS thread, such a wait would never end.
 //!
-//! The thread of the system that runs an execution records each step. A thread of this module checks it ten times a
-//! second. If no step was taken for a second, and the system reports all that time that the thread sleeps in a futex,
-//! no schedule can continue; nothing can be unwound either, so the process ends with a report. A thread that computes,
-//! reads a file or sleeps is not affected. If the system does not report what a thread waits for (other than Linux),
-//! nothing is found.
+//! The OS thread that runs an execution records each step. A watchdog thread checks it ten times a second. If no step
+//! was taken for a second, and the system reports all that time that the OS thread sleeps in a futex, no schedule can
+//! continue. As nothing can be unwound either, the process ends with a report. A thread that computes, reads a file or
+//! sleeps is not affected. On systems that do not report what a thread waits for (other than Linux), nothing is found.
 
 use crate::ThreadId;
 use crate::ids::byte;
@@ -19,7 +18,7 @@ use std::time::Duration;
 /// The time between two checks.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The number of consecutive checks that find a thread waiting at the same step, before the process ends.
+/// The number of consecutive checks that find a thread waiting at the same step before the process ends.
 const LOOKS_MAX: u32 = 10;
 
 /// The exit code of a test binary that failed.
@@ -36,28 +35,28 @@ const FUTEX: Option<&str> = if cfg!(all(target_os = "linux", target_arch = "x86_
 
 static ALL: Mutex<Vec<Weak<Notes>>> = Mutex::new(Vec::new());
 
-/// The activity of a thread of the system.
+/// The last step of an OS thread, as the watchdog reads it.
 #[derive(Debug)]
 pub(crate) struct Notes {
     /// The file in which the system reports what the thread waits for.
     path: Option<String>,
     /// The name of the thread, which is that of the test.
     name: String,
-    /// An execution is under way.
+    /// Whether an execution is under way.
     is_active: AtomicBool,
-    /// Steps in all executions.
+    /// The number of steps in all executions.
     steps: AtomicU64,
-    /// The thread of the last step, and its place: an address in `places`.
+    /// The managed thread that took the last step, and the place of the step: an address in `places`.
     thread: AtomicU8,
     place: AtomicUsize,
     places: Mutex<HashMap<usize, &'static Location<'static>>>,
 }
 
-/// The notes of this thread of the system, with the places that are known to be in them.
+/// The notes of this OS thread, with the places that are known to be in them.
 #[derive(Debug)]
 pub(crate) struct Noting {
     notes: Arc<Notes>,
-    /// By the low bits of their addresses.
+    /// Addresses of places, indexed by their low bits.
     known: [usize; 64],
 }
 
@@ -66,7 +65,7 @@ impl Noting {
         static START: Once = Once::new();
         START.call_once(|| {
             if FUTEX.is_some() {
-                // Without it nothing is found, as on other systems.
+                // If the thread cannot be started, nothing is found, as on other systems.
                 _ = std::thread::Builder::new().name("record-parallel".into()).spawn(watch);
             }
         });
@@ -112,7 +111,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Notes {
-    /// Whether the thread of the system waits for another one.
+    /// Returns true if an execution is under way and its OS thread waits for a futex.
     fn waits(&self) -> bool {
         let call = self.path.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
         self.is_active.load(Relaxed) && call.is_some_and(|call| call.split(' ').next() == FUTEX)
@@ -136,12 +135,12 @@ impl Notes {
 
 /// Ends the process with a report.
 pub(crate) fn end_process(report: &str) -> ! {
-    // Not through what a test captures.
+    // Written directly, so that the test harness does not capture it.
     _ = std::io::stderr().write_all(report.as_bytes());
     std::process::exit(EXIT_CODE)
 }
 
-/// Checks all threads of the system that run executions.
+/// Checks all OS threads that run executions, for ever.
 fn watch() {
     let mut seen: Vec<(Weak<Notes>, u64, u32)> = Vec::new();
     loop {

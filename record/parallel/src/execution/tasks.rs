@@ -14,17 +14,17 @@ pub(super) struct Unseen {
 }
 
 impl Execution {
-    /// Records what the running thread awaits.
+    /// Records which object the running thread awaits.
     pub(crate) fn set_awaited(&mut self, object: Option<ObjectId>) {
         self.threads[self.current.at()].awaited = object;
     }
 
-    /// Records that a thread holds an object: by default, the running one.
+    /// Records that a thread holds an object; `None` is the running thread.
     pub(crate) fn hold_for(&mut self, object: ObjectId, thread: Option<ThreadId>) {
         self.rows[index(object.0)].holder = Some(thread.unwrap_or(self.current));
     }
 
-    /// Threads that were spawned up to now, with the first one.
+    /// The number of threads spawned so far, including the first one.
     pub(crate) fn threads_made(&self) -> usize {
         self.threads.len()
     }
@@ -34,7 +34,7 @@ impl Execution {
         self.mark(extra::MANY);
     }
 
-    /// The running thread's task has panicked. Returns the thread.
+    /// Records that the running thread's task has panicked. Returns the thread.
     pub(crate) fn note_panic(&mut self, message: String, place: String) -> ThreadId {
         let thread = self.current;
         self.unseen.push(Unseen { thread, message, place });
@@ -46,7 +46,7 @@ impl Execution {
         self.unseen.retain(|unseen| unseen.thread != thread);
     }
 
-    /// The first panic that was not reported to any other task, if there is one.
+    /// The first panic that was not reported to any other task.
     pub(super) fn unseen_panic(&self) -> Option<Cause> {
         let Unseen { thread, message, place } = self.unseen.first()?.clone();
         Some(Cause::Panic { thread, message, place })

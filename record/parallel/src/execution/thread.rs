@@ -1,4 +1,4 @@
-//! How an execution gets its threads, and on whose stack each runs.
+//! Adds threads to an execution, and determines on whose stack each runs.
 
 use super::Execution;
 use super::cause::Waiting;
@@ -11,11 +11,11 @@ use crate::op::{Gate, Kind, ObjectId, Op, THREADS_MAX, ThreadId, extra};
 use std::cmp::Ordering;
 use std::panic::Location;
 
-/// Where a thread runs.
+/// The stack on which a thread runs.
 pub(crate) enum Host {
-    /// On its own stack.
+    /// Its own stack.
     Own(Job, StackSize),
-    /// In a scope of a thread, which owns the body.
+    /// A stack in a scope of this thread, which owns the body; the scope's number.
     Scope(ThreadId, u32),
 }
 
@@ -71,14 +71,14 @@ impl Execution {
         new
     }
 
-    /// Begins a scope of the running thread. Returns the thread and the scope's number, which increases.
+    /// Begins a scope of the running thread. Returns the thread and the scope's number; numbers increase.
     pub(crate) fn begin_scope(&mut self) -> (ThreadId, u32) {
         self.scopes += 1;
         (self.current, self.scopes)
     }
 
-    /// The stack that runs next in a scope: that of a thread of the scope, or that of its owner, which may have further
-    /// scopes. `None` if it is that of a thread outside.
+    /// The thread of a scope whose stack runs next, or the scope's owner, which may have further scopes. `None` if a
+    /// thread outside of the scope runs next.
     pub(crate) fn turn_in(&self, owner: ThreadId, scope: u32) -> Option<ThreadId> {
         let mut thread = self.current;
         while thread != owner && !self.over {
@@ -104,7 +104,7 @@ impl Execution {
         thread
     }
 
-    /// The threads that are before an operation.
+    /// The threads that wait before an operation.
     pub(super) fn waiting(&self) -> Vec<Waiting> {
         let threads = self.threads.iter().enumerate();
         let paused = threads.filter(|(_, thread)| thread.state == State::Paused);

@@ -1,32 +1,32 @@
-//! Views: which message of each atomic is the oldest that may still be read, and which accesses of each thread to data
-//! that is not atomic have happened before.
+//! Views: for each atomic the oldest message that may still be read, and for each thread the accesses to non-atomic
+//! data that have happened before.
 //!
 //! Both parts are passed on together whenever one thread synchronizes with another. Only the first part passes through
-//! fences that are sequentially consistent: their order is not part of happens-before.
+//! sequentially consistent fences: their order is not part of happens-before.
 //!
-//! Every step copies or joins a view, so those of small programs are five words without memory of their own, and a copy
-//! over another view reuses what that one had.
+//! Every step copies or joins a view. So the views of small programs are five words without heap memory, and a copy
+//! into an existing view reuses the heap memory of that view.
 
 use crate::ThreadId;
 
-/// Numbers of each part that a view holds in place.
+/// The number of entries of each part that a view stores inline.
 const FEW: usize = 4;
 
-/// Numbers by index; 0 where none was set.
+/// Numbers by index; 0 for those not set.
 type Numbers = [u32; FEW];
 
-/// The view of a thread, or the view that it passes on.
+/// The view of a thread, or the view that a message or an object carries.
 #[derive(Debug, Default)]
 pub(crate) struct View {
-    /// By atomic, the oldest message that may be read.
+    /// For each atomic, the oldest message that may be read.
     times: Numbers,
-    /// By thread, how many of its accesses to cells happened before.
+    /// For each thread, how many of its accesses to cells happened before.
     clock: Numbers,
-    /// The same of the atomics and threads after those.
+    /// The entries for further atomics and threads.
     more: Option<Box<More>>,
 }
 
-/// The numbers that a view does not hold in place.
+/// The entries that a view does not store inline.
 #[derive(Debug, Default)]
 struct More {
     times: Vec<u32>,
@@ -51,7 +51,7 @@ impl Clone for View {
     }
 }
 
-/// The larger ones of both.
+/// Sets each number to the larger one of both.
 #[inline]
 fn join(own: &mut Numbers, other: &Numbers) {
     for (own, other) in own.iter_mut().zip(other) {
@@ -77,7 +77,7 @@ fn has_more_of(own: &[u32], other: &[u32]) -> bool {
     other.iter().enumerate().all(|(at, other)| own.get(at).copied().unwrap_or(0) >= *other)
 }
 
-/// The number at an index, which may be absent.
+/// The number at an index; adds zeros up to it if it is absent.
 #[cold]
 fn at_more(more: &mut Vec<u32>, index: usize) -> &mut u32 {
     if more.len() <= index {
@@ -130,7 +130,7 @@ impl View {
         }
     }
 
-    /// The same without happens-before.
+    /// Joins only the messages of a view, not its accesses.
     pub(super) fn join_times(&mut self, other: &View) {
         join(&mut self.times, &other.times);
         if let Some(more) = &other.more {
@@ -145,18 +145,18 @@ impl View {
             && self.is_no_earlier_than(other)
     }
 
-    /// Whether all accesses happened before that did there.
+    /// Returns true if all accesses in the other view happened before in this one.
     fn is_no_earlier_than(&self, other: &View) -> bool {
         let more = |more: &More| has_more_of(self.more.as_ref().map_or(&[], |own| &own.clock), &more.clock);
         has_all_of(&self.clock, &other.clock) && other.more.as_deref().is_none_or(more)
     }
 
-    /// Whether the same accesses happened before.
+    /// Returns true if the same accesses happened before in both views.
     pub(super) fn is_as_late_as(&self, other: &View) -> bool {
         self.is_no_earlier_than(other) && other.is_no_earlier_than(self)
     }
 
-    /// How many accesses of a thread happened before.
+    /// The number of accesses of a thread that happened before.
     pub(super) fn accesses(&self, thread: ThreadId) -> u32 {
         match thread.at().checked_sub(FEW) {
             None => self.clock[thread.at()],
@@ -180,7 +180,7 @@ mod tests {
     use super::View;
     use crate::ThreadId;
 
-    /// A view that has seen these messages, and counted these accesses.
+    /// A view with these messages, and these accesses counted.
     fn view(times: &[(usize, u32)], accesses: &[u8]) -> View {
         let mut view = View::default();
         for (atomic, time) in times {

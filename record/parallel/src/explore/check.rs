@@ -1,4 +1,4 @@
-//! A program as a test: under schedules of several kinds, or under the schedule of a report.
+//! Checks a program as a test: under schedules of several kinds, or under the schedule of a report.
 
 use super::{Explorer, Settings};
 use crate::failure::Failure;

@@ -201,13 +201,13 @@ pub fn choose(options: u32) -> u32 {
     high + choose((options - high).min(Picks::OPTIONS_MAX))
 }
 
-/// The maximum number of executions to search for a failure with fewer steps.
+/// The maximum number of executions in the search for a failure with fewer steps.
 const SHORTER_MAX: u64 = 200;
 
-/// The maximum number of stacks that these executions may leak, if each leaks all of its stacks.
+/// The maximum number of stacks that these executions may leak in total.
 const STACKS_MAX: usize = 500;
 
-/// How many steps two executions have in common from the beginning.
+/// The number of steps that two executions have in common from the beginning.
 fn common(first: &[Step], second: &[Step]) -> usize {
     let same = |a: &Step, b: &Step| {
         a.thread == b.thread
@@ -220,7 +220,7 @@ fn common(first: &[Step], second: &[Step]) -> usize {
     first.iter().zip(second).take_while(|(a, b)| same(a, b)).count()
 }
 
-/// Whether a failure equals an earlier one, step by step.
+/// Returns true if a failure equals an earlier one, step by step.
 pub(crate) fn is_again(failure: &Failure, again: &Failure) -> bool {
     let (steps, common) = (failure.steps.len(), common(&failure.steps, &again.steps));
     again.cause.is_like(&failure.cause) && common == steps && again.steps.len() == steps
@@ -238,18 +238,18 @@ impl Explorer {
         Explorer { settings, program, pool: Pool::default() }
     }
 
-    /// Runs something else next.
+    /// Sets the program that runs next.
     pub(crate) fn set_program(&mut self, program: Arc<dyn Fn() + Send + Sync>) {
         self.program = program;
     }
 
-    /// One execution.
+    /// Runs the program once.
     pub(crate) fn run(&mut self, scheduler: Box<dyn Scheduler>) -> Outcome {
         let program = Arc::clone(&self.program);
         let job = Box::new(move || {
             runtime::run_thread(Box::new(|| {
                 program();
-                // What the program holds goes away before it is finished.
+                // Values that the program owns are dropped before its thread ends.
                 drop(program);
                 thread::end_locals();
             }));
@@ -299,7 +299,7 @@ impl Explorer {
         Ok(explored)
     }
 
-    /// Follows the schedule of an execution again, and returns the first difference.
+    /// Follows the schedule of an execution again. Fails at the first difference.
     fn repeat(&mut self, first: &Outcome, number: u64) -> Result<(), Box<Failure>> {
         let mut replay = Box::new(Replay::new(&Schedule::in_full(&first.steps)));
         replay.begin();
@@ -324,7 +324,7 @@ impl Explorer {
         Err(Box::new(Failure::new(Cause::Nondeterminism(difference), &second, number)))
     }
 
-    /// Runs under one schedule, given as text.
+    /// Runs the program under one schedule, given as text.
     pub(crate) fn replay(&mut self, text: &str) -> Result<Explored, Box<Failure>> {
         let schedule: Schedule = text.parse().unwrap_or_else(|error| panic!("{REPLAY_VARIABLE}: {error}"));
         let repeated = std::mem::replace(&mut self.settings.repeated, 1);
@@ -347,7 +347,7 @@ impl Explorer {
         self.shorten(calmer, reserved)
     }
 
-    /// Searches for fewer preemptions and picks than these, in this many executions.
+    /// Searches for the same failure with fewer preemptions and picks than these, in this many executions.
     fn calm(&mut self, failure: Box<Failure>, (most, picks): (usize, usize), mut left: u64) -> Box<Failure> {
         let bounds = (0..=most).flat_map(|preemptions| (0..=picks).map(move |picks| (preemptions, picks)));
         for (preemptions, picks) in bounds.take_while(|bound| *bound != (most, picks)) {
@@ -368,9 +368,9 @@ impl Explorer {
     }
 
     /// Searches for a shorter execution with no more preemptions and picks, in this many executions. Each may leak the
-    /// stacks of threads that a failure cuts off, so there are few.
+    /// stacks of threads that the failure cuts off, so there are few of them.
     fn shorten(&mut self, mut failure: Box<Failure>, left: u64) -> Box<Failure> {
-        // One that ends at the limit of steps ends there always.
+        // An execution that ends at the limit of steps always has the same length.
         if matches!(failure.cause, Cause::Livelock(_)) {
             return failure;
         }
@@ -397,7 +397,7 @@ impl Explorer {
         failure
     }
 
-    /// Whether the same schedule leads to the same failure, step by step.
+    /// Returns true if the same schedule leads to the same failure, step by step.
     fn fails_again(&mut self, failure: &Failure) -> bool {
         let replay = Replay::new(&Schedule::in_full(&failure.steps));
         let Err(again) = self.explore(Box::new(replay)) else { return false };

@@ -1,5 +1,5 @@
-//! A schedule as an interactive page: a row for each thread, a bar for each step, and the state of all atomics and
-//! locks after it.
+//! Shows a schedule as an interactive page: a row for each thread, a bar for each step, and the state of all atomics
+//! and locks after each step.
 
 use super::Failure;
 use super::table::Names;
@@ -72,7 +72,7 @@ impl Failure {
     }
 }
 
-/// The details of a step other than its operation.
+/// The details of a step, without its operation.
 fn detail(names: &Names, at: usize, step: &Step) -> String {
     let place = step.place();
     let mut text = format!("{}:{}", place.file(), place.line());

@@ -1,4 +1,4 @@
-//! A schedule as a table: a column for each thread, a row for each step.
+//! Shows a schedule as a table: a column for each thread, a row for each step.
 
 use crate::execution::row::Row;
 use crate::execution::{Outcome, Value};
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::panic::Location;
 
-/// Rows that are shown at the beginning and at the end of a long table.
+/// The number of rows shown at the beginning and at the end of a long table.
 const ROWS_SHOWN: usize = 60;
 /// The width of a column; longer texts extend beyond it.
 const COLUMN_MAX: usize = 120;
@@ -35,7 +35,7 @@ impl Names {
         let mut counts: HashMap<String, u32> = HashMap::new();
         let mut numbered: Vec<(String, u32)> = Vec::with_capacity(outcome.rows.len());
         for row in &outcome.rows {
-            // What a user has named keeps its name.
+            // A name given by the user is kept.
             let is_type = row.what.starts_with("Atomic") || NAMED.contains(&row.what);
             let declared = if is_type { sources.name(row.made) } else { None };
             let name = declared.unwrap_or_else(|| row.what.to_owned());
@@ -45,7 +45,7 @@ impl Names {
         }
         let object = |((name, number), row): ((String, u32), &Row)| {
             if row.what == "thread" {
-                // Threads have letters, everything else is counted by its name.
+                // Threads are named by letters; other objects are numbered among those with the same name.
                 let letter = ThreadId::new(index(number) - 1).map_or('?', ThreadId::letter);
                 format!("thread {letter}")
             } else if name != row.what && counts.get(&name) == Some(&1) {
@@ -78,7 +78,7 @@ impl Names {
         Names { threads, objects, values, stored, notes }
     }
 
-    /// The threads that took a step.
+    /// The threads that took at least one step.
     pub(super) fn used(&self, steps: &[Step]) -> Vec<ThreadId> {
         let all = (0..self.threads.len()).filter_map(ThreadId::new);
         all.filter(|thread| steps.iter().any(|step| step.thread == *thread)).collect()
@@ -152,7 +152,7 @@ pub(crate) fn draw(steps: &[Step], names: &Names) -> String {
     lines.join("\n")
 }
 
-/// A value of an atomic. Addresses are not shown, since they differ from run to run.
+/// Formats a value of an atomic. Addresses are not shown, since they differ between runs.
 fn value(what: &str, bits: u64) -> Option<String> {
     fn signed<U: TryFrom<u64>>(bits: u64, sign: impl Fn(U) -> i64) -> Option<String> {
         Some(sign(U::try_from(bits).ok()?).to_string())
@@ -169,7 +169,7 @@ fn value(what: &str, bits: u64) -> Option<String> {
     }
 }
 
-/// The program's source text, as far as it is found.
+/// The program's source files, as far as they are found.
 #[derive(Default)]
 struct Sources {
     files: HashMap<&'static str, Option<String>>,
@@ -189,14 +189,14 @@ impl Sources {
     }
 }
 
-/// The name in a declaration that ends in a text: `let name = `, `name: `, `static NAME: T = Arc::new(`.
+/// The name in a declaration, given the text before its value: `let name = `, `name: `, `static NAME: T = Arc::new(`.
 fn declared(before: &str) -> Option<&str> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut before = before.trim_end();
     while let Some(call) = before.strip_suffix('(') {
         let outer = call.trim_end_matches(|c| is_name(c) || matches!(c, ':' | '<' | '>'));
         if outer.len() == call.len() {
-            // One of several.
+            // The text declares several objects.
             return None;
         }
         before = outer.trim_end();

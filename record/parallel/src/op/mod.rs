@@ -1,4 +1,4 @@
-//! The operation of a managed thread at a pause point, on an object that others can observe.
+//! The operation before which a managed thread pauses, on an object that other threads can observe.
 
 pub(crate) mod rounds;
 pub(crate) mod thread;
@@ -159,7 +159,7 @@ kinds! {
     ReadUnlock "unlock from reading" false;
     /// A condition variable is waited for, and the mutex unlocked.
     Wait "wait" true;
-    /// A wait ends because the time is up, or because of a notification.
+    /// A wait ends because of a time-out or a notification.
     WaitEnd "wake from" true;
     /// A mutex is locked after a wait.
     Relock "lock again" true;
@@ -169,7 +169,7 @@ kinds! {
     NotifyAll "notify all" true;
     /// A message is sent.
     Send "send" true;
-    /// A message that is passed directly was received.
+    /// A message that is passed directly has been received.
     Sent "sent" true;
     /// A message is received.
     Receive "receive" true;
@@ -181,7 +181,7 @@ kinds! {
     Pass "pass" true;
     /// An initialization begins, or is found to be complete.
     Once "call once" true;
-    /// It is waited for that something is done that is done once.
+    /// A thread waits until a one-time initialization is complete.
     Await "wait for" false;
     /// An initialization completes.
     OnceEnd "end of call once" true;
@@ -189,13 +189,13 @@ kinds! {
     Clone "clone" false;
     /// A counted pointer is dropped.
     Drop "drop" true;
-    /// The pointers to a value are counted, to return the number or to return the value if there is only one.
+    /// The pointers to a value are counted, either to return their number, or to return the value if there is only one.
     Count "count" true;
     /// A resource is read.
     Read "read" false;
     /// A resource is written.
     Write "write" true;
-    /// Another thread's end is waited for.
+    /// A thread waits for the end of another one.
     Join "join" false;
     /// A thread parks until it has a token.
     Park "park" true;
@@ -203,11 +203,11 @@ kinds! {
     Unpark "unpark" true;
     /// A thread yields to others.
     Yield "yield" false;
-    /// An operation of a recorded history that has accessed nothing before spawns a thread.
+    /// A thread is spawned by an operation of a recorded history that has accessed nothing before.
     Spawn "spawn" false;
-    /// An operation of a recorded history is called that accesses nothing.
+    /// An operation of a recorded history that accesses nothing is called.
     Call "call" false;
-    /// Memory is ordered by a fence that is sequentially consistent.
+    /// A sequentially consistent fence orders memory accesses.
     Fence "fence" true;
     /// A random choice is made.
     Pick "choose" false;
@@ -215,13 +215,13 @@ kinds! {
     Now "read the clock" false;
     /// A thread sleeps.
     Sleep "sleep" false;
-    /// Permits are waited for.
+    /// A task waits for permits.
     Acquire "acquire" true;
     /// Permits are acquired if they are available.
     TryAcquire "try to acquire" true;
     /// Permits are returned.
     Release "release" true;
-    /// A task polls what it waits for, and stores its waker there.
+    /// A task polls the object that it waits for, and stores its waker there.
     Poll "poll" true;
     /// A task begins.
     Start "start" false;
@@ -241,7 +241,7 @@ kinds! {
     Connect "connect" true;
     /// A listener accepts a connection.
     Accept "accept" true;
-    /// Messages between hosts are stopped, and lost if they are datagrams.
+    /// Messages between hosts are stopped; datagrams are lost.
     Partition "partition" true;
     /// Messages between hosts pass again.
     Repair "repair" true;
@@ -265,7 +265,7 @@ impl ObjectId {
 /// The gate of an object that must be open for an operation; see `crate::execution`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Gate {
-    /// None.
+    /// The operation needs no gate.
     Free,
     First,
     Second,
@@ -279,29 +279,29 @@ pub(crate) struct Op {
     pub(crate) kind: Kind,
     pub(crate) gate: Gate,
     pub(crate) object: ObjectId,
-    /// A second object that the operation changes, or that the rest of its step changed.
+    /// A second object, which the operation or the rest of its step changes.
     pub(crate) also: ObjectId,
     pub(crate) place: &'static Location<'static>,
 }
 
-/// Further events of a step, as bits.
+/// Bits for further events of a step.
 pub(crate) mod extra {
     /// An operation of the recorded history was called.
     pub(crate) const CALL: u16 = 1;
-    /// One returned.
+    /// An operation of the recorded history returned.
     pub(crate) const RETURN: u16 = 2;
     /// A thread was spawned.
     pub(crate) const SPAWN: u16 = 4;
-    /// The thread finished.
+    /// The thread of the step finished.
     pub(crate) const FINISH: u16 = 8;
     /// The thread that took the step before could have continued.
     pub(crate) const PREEMPTION: u16 = 16;
     /// This thread continues unless the schedule chooses another one.
     pub(crate) const UNDISTURBED: u16 = 32;
-    /// The operation changed nothing: its object is as after a read. For an unlock: nothing was changed under the lock
-    /// either.
+    /// The operation changed nothing, so it counts as a read of its object. For an unlock: nothing was changed under
+    /// the lock either.
     pub(crate) const LOOKED: u16 = 64;
-    /// More objects were changed than a step can list: it is assumed to depend on every other.
+    /// The step changed more objects than it can list, so it is assumed to depend on every other step.
     pub(crate) const MANY: u16 = 128;
     /// The step was possible only because time passed: see `crate::execution::time`.
     pub(crate) const LATE: u16 = 256;
@@ -311,7 +311,7 @@ pub(crate) mod extra {
     pub(crate) const PICKED: u16 = 1024;
     /// The step depends on the clock.
     pub(crate) const TIMED: u16 = 2048;
-    /// It has moved the clock.
+    /// The step has advanced the clock.
     pub(crate) const MOVED: u16 = 4096;
     /// For an unlock after reads only: the lock guards a value, which may have been changed without being observed.
     pub(crate) const GUARDS: u16 = 8192;
@@ -325,15 +325,15 @@ pub(crate) struct Picks {
 }
 
 impl Picks {
-    /// Values of one pick, at most.
+    /// The maximum number of options of one pick.
     pub(crate) const OPTIONS_MAX: u32 = 256;
 
-    /// Whether it is full.
+    /// Returns true if there is no room for another pick.
     pub(crate) fn is_full(self) -> bool {
         self.values().len() == self.values.len()
     }
 
-    /// Adds one; there must be room.
+    /// Adds a pick; there must be room.
     pub(crate) fn push(&mut self, value: u8) {
         self.values[usize::from(self.len)] = value;
         self.len += 1;
@@ -343,7 +343,7 @@ impl Picks {
         &self.values[..usize::from(self.len)]
     }
 
-    /// Those up to the last one that is not 0.
+    /// The picks up to the last one that is not 0.
     pub(crate) fn said(&self) -> &[u8] {
         let said = self.values().iter().rposition(|value| *value > 0).map_or(0, |last| last + 1);
         &self.values[..said]
@@ -360,12 +360,12 @@ pub struct Step {
 }
 
 impl Step {
-    /// Who took it.
+    /// The thread that took the step.
     pub fn thread(&self) -> ThreadId {
         self.thread
     }
 
-    /// What was done.
+    /// The kind of operation.
     pub fn kind(&self) -> Kind {
         self.op.kind
     }
@@ -384,17 +384,17 @@ impl Step {
         self.extras & extra != 0
     }
 
-    /// Whether it changed its object, or may do so if it was not taken yet.
+    /// Returns true if the step changed its object, or may change it if the step was not taken yet.
     pub(crate) fn changes(&self) -> bool {
         self.op.kind.writes() && (!self.has(extra::LOOKED) || self.op.kind == Kind::Unlock)
     }
 
-    /// Whether it unlocked a value that was only read while it was locked.
+    /// Returns true if the step unlocked a value that was only read while it was locked.
     pub(crate) fn keeps(&self) -> bool {
         self.op.kind == Kind::Unlock && self.has(extra::LOOKED) && !self.has(extra::MANY)
     }
 
-    /// Whether the state is the same as before, except for locks that are held.
+    /// Returns true if the step leaves the state as it was, except for locks that are held.
     pub(crate) fn is_idle(&self) -> bool {
         let more =
             extra::CALL | extra::RETURN | extra::SPAWN | extra::FINISH | extra::MANY | extra::PICKED | extra::LATE;
@@ -404,15 +404,15 @@ impl Step {
             Kind::Unlock => self.keeps(),
             _ => false,
         };
-        // These can change places with each other, but they are not nothing.
+        // Such operations are independent of each other, but they change the state.
         let is_counted = matches!(self.op.kind, Kind::Clone | Kind::Drop | Kind::Disconnect);
-        // A receiver that finds nothing looks at a second object, and leaves it as it is.
+        // A receiver that finds no message reads a second object without changing it.
         let is_more = self.op.also != ObjectId::NONE && !(self.op.kind == Kind::Receive && self.has(extra::LOOKED));
         let is_changed = self.changes() && !is_lock;
         !(is_changed || is_counted || is_more || self.has(more))
     }
 
-    /// Notes that an object was changed that the operation did not name.
+    /// Records that the step changed an object that its operation does not name.
     pub(crate) fn touch(&mut self, object: ObjectId) {
         let op = &mut self.op;
         if object == op.object && op.kind.writes() {
@@ -422,7 +422,7 @@ impl Step {
         if object == op.also {
             return;
         }
-        // An operation that names its object twice has room.
+        // An operation that names its object twice has room for another object.
         if op.also == ObjectId::NONE || (op.also == op.object && op.kind.writes()) {
             op.also = object;
         } else {
@@ -430,8 +430,8 @@ impl Step {
         }
     }
 
-    /// Whether two consecutive steps of different threads might have another result in the other order. `objects_of`
-    /// returns each thread's own object, which its end changes.
+    /// Returns true if two consecutive steps of different threads might have another result in the other order.
+    /// `object_of` returns each thread's own object, which the end of the thread changes.
     pub(crate) fn depends_on(&self, other: &Step, object_of: impl Fn(ThreadId) -> ObjectId) -> bool {
         let touch = |a: ObjectId, b: ObjectId| a == b && a != ObjectId::NONE;
         let both = [(self, other), (other, self)];
@@ -445,14 +445,14 @@ impl Step {
         if touch(self.op.also, other.op.also) || both.iter().any(|(a, b)| touch(a.op.also, b.op.object)) {
             return true;
         }
-        // What is checked of a history is which operations returned before which others were called.
+        // The check of a history depends on which operations returned before which other operations were called.
         if both.iter().any(|(a, b)| a.has(extra::CALL) && b.has(extra::RETURN)) {
             return true;
         }
         if both.iter().any(|(a, b)| a.has(extra::MOVED) && b.has(extra::MOVED | extra::TIMED)) {
             return true;
         }
-        // Threads have their names from the order in which they were spawned.
+        // Threads are named in the order in which they were spawned.
         if self.has(extra::SPAWN) && other.has(extra::SPAWN) {
             return true;
         }

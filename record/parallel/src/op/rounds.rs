@@ -1,9 +1,9 @@
-//! Detects a thread that seems to spin: it returns to the same point, and has changed nothing.
+//! Detects a thread that seems to spin: it returns to the same operation and has changed nothing.
 //!
-//! A loop that waits for another thread need not yield; `std::hint::spin_loop` is not observed at all. Instead, a
-//! thread that is before the same operation on the same object at the same place again is detected. The place for the
-//! comparison is chosen as in Brent, "An Improved Monte Carlo Factorization Algorithm" (BIT 1980): it changes after 1,
-//! 2, 4, ... steps, so a loop of n steps is detected after at most 3n of them.
+//! A loop that waits for another thread need not yield, and `std::hint::spin_loop` is not observed at all. So this
+//! module detects that a thread is again before the same operation on the same object at the same place. The operation
+//! to compare with is chosen as in Brent, "An Improved Monte Carlo Factorization Algorithm" (BIT 1980): it changes
+//! after 1, 2, 4, ... steps, so a loop of n steps is detected after at most 3n of them.
 
 use super::{Kind, ObjectId, Op};
 use std::panic::Location;
@@ -11,7 +11,7 @@ use std::panic::Location;
 /// The number of returns after which a thread is assumed to spin.
 const REPEATS_MIN: u32 = 2;
 
-/// The point where a thread was, and how often it returned to it.
+/// An operation of a thread, and how often the thread has returned to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rounds {
     anchor: Option<(Kind, ObjectId, &'static Location<'static>)>,
@@ -21,7 +21,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// The thread is before an operation.
+    /// Records that the thread is before an operation.
     #[inline]
     pub(crate) fn come_to(&mut self, op: &Op) {
         let is_back = self.anchor.is_some_and(|(kind, object, place)| {

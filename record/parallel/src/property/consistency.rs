@@ -1,4 +1,4 @@
-//! The requirement on a history: linearizability, or a weaker one.
+//! The requirement on a history: linearizability or sequential consistency.
 //!
 //! Sequential consistency (Lamport, 1979) requires one order of all operations that keeps the order of each branch, and
 //! in which the model gives the same responses. Operations of different branches may be in any order, even if one of
@@ -12,7 +12,7 @@ use history_core::Budget;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-/// States of the search for an order, at most.
+/// The maximum number of states in the search for an order.
 const STATES_MAX: usize = 1_000_000;
 
 /// The requirement on a history.
@@ -30,17 +30,18 @@ pub enum Consistency {
 /// An operation of a branch.
 struct Op<M: ParallelModel> {
     done: Done<M::Command, M::Response>,
-    /// It has not returned: it may be done at any time after those before it, or never.
+    /// Whether the operation has not returned: it may take effect at any time after those before it in its branch, or
+    /// never.
     is_open: bool,
 }
 
-/// The operations of the prefix, of each branch, and of the suffix, in order.
+/// A search for an order of the operations of the prefix, of each branch, and of the suffix.
 struct Search<'a, M: ParallelModel> {
     spec: Spec<'a, M>,
     lanes: Vec<Vec<Op<M>>>,
 }
 
-/// The position in each branch, and which of the open operations before it are done.
+/// A state of the search: the position in each lane, and the open operations before it that have taken effect.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Place<S> {
     passed: Vec<usize>,
@@ -48,7 +49,7 @@ struct Place<S> {
     state: S,
 }
 
-/// What is wrong with a history that is not sequentially consistent.
+/// The cause of failure if a history is not sequentially consistent.
 pub(super) fn judge_sequential<M: ParallelModel>(
     model: &M,
     program: &Program<M::Command>,
@@ -102,16 +103,17 @@ impl<M: ParallelModel> Search<'_, M> {
         Some(Cause::NotSequential(self.explain(&furthest)))
     }
 
-    /// Whether all operations that must have happened are done.
+    /// Returns true if all operations that returned have been placed in the order.
     fn is_over(&self, passed: &[usize]) -> bool {
         let rest = self.lanes.iter().zip(passed).flat_map(|(lane, passed)| &lane[*passed..]);
         rest.into_iter().all(|op| op.is_open)
     }
 
-    /// The places that one more operation leads to.
+    /// The places that can be reached by one more operation.
     fn next(&self, place: &Place<M::State>) -> Vec<Place<M::State>> {
         let mut all = Vec::new();
-        // The prefix is over before a branch begins, and all branches before the suffix, but for what is open.
+        // All operations of the prefix, even open ones, are passed before a branch begins, and those of all branches
+        // before the suffix.
         let is_over = |lane: usize| place.passed[lane] == self.lanes[lane].len();
         let last = self.lanes.len() - 1;
         let may_begin = |lane: usize| match lane {
@@ -144,7 +146,7 @@ impl<M: ParallelModel> Search<'_, M> {
         all
     }
 
-    /// The same place after an operation, by each state that it may lead to.
+    /// The place after an operation, once for each state to which the operation may lead.
     fn done(&self, place: &Place<M::State>, lane: usize, at: usize) -> impl Iterator<Item = Place<M::State>> {
         let states = self.spec.step(&place.state, &self.lanes[lane][at].done, &Budget::default());
         let place = place.clone();

@@ -33,7 +33,7 @@ pub struct Counterexample<C, R> {
     pub replay: String,
     /// The history, for other checkers; see [`ParallelModel::record`].
     pub history: History,
-    /// The commands that others refer to.
+    /// The commands to which others refer.
     referred_to: BTreeSet<usize>,
     is_drawn: bool,
     search: Option<(Passed, usize)>,
@@ -58,7 +58,7 @@ pub struct Operated<C, R> {
 /// The origin of a counterexample.
 #[derive(Default)]
 pub(crate) struct Origin {
-    /// How to draw the program again.
+    /// The description from which the program can be drawn again.
     pub(crate) described: Option<String>,
     /// The result of the search, and the initial number of commands of the program.
     pub(crate) search: Option<(Passed, usize)>,
@@ -133,7 +133,7 @@ where
     }
 }
 
-/// The outcome of a command, for the reader.
+/// The outcome of a command, as text.
 fn answer<R: fmt::Debug>(outcome: Option<&Outcome<R>>) -> String {
     match outcome {
         Some(Outcome::Returned(response)) => format!("{response:?}"),
@@ -143,7 +143,7 @@ fn answer<R: fmt::Debug>(outcome: Option<&Outcome<R>>) -> String {
     }
 }
 
-/// Calls and returns in addition to the steps that they are part of.
+/// Adds notes on the calls and returns of commands to the steps in which they happen.
 fn add_notes<M: ParallelModel>(
     model: &M,
     failure: &mut Failure,
@@ -167,8 +167,8 @@ fn add_notes<M: ParallelModel>(
     failure.names.notes.extend(notes);
 }
 
-/// The history as ops, without commands that did not run. The client of an operation with an unknown outcome continues
-/// under another number.
+/// The history as ops, without commands that did not run. After an operation with an unknown outcome, its client
+/// continues under another process number.
 fn history<M: ParallelModel>(model: &M, program: &Program<M::Command>, records: &[Record<M::Response>]) -> History {
     let mut events: Vec<(u64, bool, &Record<M::Response>)> = Vec::new();
     for record in records.iter().filter(|record| resolved(model, program, records, record).is_some()) {
@@ -200,7 +200,7 @@ fn history<M: ParallelModel>(model: &M, program: &Program<M::Command>, records: 
     builder.build()
 }
 
-/// The timeline, with linearizations of the operations before the refused one.
+/// The timeline, with linearizations of the operations before the one that no order can include.
 fn draw<M: ParallelModel>(model: &M, program: &Program<M::Command>, found: &Found<M::Response>) -> Timeline {
     let spec = Spec(model);
     let operations = operations(model, program, &found.records);
@@ -262,7 +262,7 @@ fn draw<M: ParallelModel>(model: &M, program: &Program<M::Command>, found: &Foun
     }
 }
 
-/// The first line of a cause as a sentence; the page shows the rest.
+/// The first line of a cause as a sentence. The rest is shown elsewhere on the page.
 fn sentence(cause: &Cause) -> String {
     let told = cause.to_string();
     let mut chars = told.lines().next().unwrap_or_default().trim_end_matches(['.', ':']).chars();
@@ -270,7 +270,7 @@ fn sentence(cause: &Cause) -> String {
     format!("{first}{}.", chars.as_str())
 }
 
-/// The states that operations may lead to, in sequence: the first one of each.
+/// The states after each of these operations in sequence; if an operation may lead to several, the first one.
 fn states<'a, M: ParallelModel>(
     spec: &Spec<'_, M>,
     ops: impl Iterator<Item = &'a Done<M::Command, M::Response>>,

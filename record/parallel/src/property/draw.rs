@@ -1,5 +1,5 @@
-//! Draws programs with proptest, in a way that can be repeated: from a seed, the commands that are kept and their
-//! places, and how each was simplified.
+//! Draws programs with proptest so that they can be drawn again from a description: the seed, the commands that are
+//! kept, their parts of the program, and the moves that simplified each.
 
 use super::ParallelModel;
 use super::passed::{Rejected, Rejection};
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// How large programs are.
+/// The limits on the size of a program.
 #[derive(Clone, Debug)]
 pub(crate) struct Sizes {
     pub(crate) prefix_max: u32,
@@ -41,7 +41,7 @@ pub(crate) const MOVES_MAX: usize = 256;
 
 /// A command as it was drawn.
 struct Slot<C> {
-    /// Where it was drawn, and where it is now.
+    /// The part for which the command was drawn, and the part that contains it now.
     drawn: Part,
     part: Part,
     tree: Box<dyn ValueTree<Value = C>>,
@@ -78,12 +78,12 @@ impl<M: ParallelModel> Reached<M> {
     }
 }
 
-/// A program as it was drawn, with the commands that were removed since.
+/// A program as it was drawn, and the changes since then.
 pub(crate) struct Drawn<C> {
     seed: u64,
     branches: usize,
     slots: Vec<Slot<C>>,
-    /// The commands for which no valid one was found.
+    /// The commands that were omitted because no valid one was found.
     rejected: Rejected,
 }
 
@@ -101,7 +101,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         for _ in 0..rng.below(sizes.prefix_max + 1) {
             drawn.draw(model, Part::Prefix, &mut reached, &mut runner);
         }
-        // One branch after another, for what comes last.
+        // For the suffix, the branches are assumed to run one after another.
         let mut after = reached.clone();
         for branch in 0..branches {
             let first = drawn.slots.len();
@@ -121,7 +121,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         drawn
     }
 
-    /// Adds a command that the model allows in the state reached, and continues to the state after it.
+    /// Draws a command that the model allows in the current state, adds it, and advances the state.
     fn draw<M: ParallelModel<Command = C>>(
         &mut self,
         model: &M,
@@ -156,14 +156,14 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         self.rejected.add(&why);
     }
 
-    /// The commands that the program lacks.
+    /// The commands that were omitted from the program.
     pub(crate) fn rejected(&self) -> &Rejected {
         &self.rejected
     }
 
     /// The program. Branches without commands are omitted.
     pub(crate) fn program<M: ParallelModel<Command = C>>(&self, model: &M) -> Program<C> {
-        // A removed command has no position, so a program that refers to it makes no sense.
+        // A removed command has no position, so a program that refers to it is not valid.
         let is_kept = |slot: usize| self.slots.get(slot).is_some_and(|slot| slot.is_kept);
         let position = |slot: usize| if is_kept(slot) { self.position(slot) } else { usize::MAX };
         let command = |slot: &usize| moved(model, &self.slots[*slot].value, position);
@@ -173,7 +173,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         Program { prefix: of(Part::Prefix), branches, suffix: of(Part::Suffix) }
     }
 
-    /// How many commands were drawn.
+    /// The number of commands that were drawn.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -194,7 +194,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         slots
     }
 
-    /// The position of a command among the others: commands moved to a part follow those drawn there.
+    /// The sort key of a command: commands moved to a part follow those drawn for it.
     fn place(&self, slot: usize) -> (Part, bool, usize) {
         let Slot { part, drawn, .. } = self.slots[slot];
         (part, part != drawn, slot)
@@ -215,13 +215,13 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         self.slots[slot].part = part;
     }
 
-    /// The position of a command that is kept among all of them.
+    /// The position of a command among all commands that are kept.
     pub(crate) fn position(&self, slot: usize) -> usize {
         let place = self.place(slot);
         (0..self.slots.len()).filter(|other| self.slots[*other].is_kept && self.place(*other) < place).count()
     }
 
-    /// Makes a command simpler, or less simple again. Returns whether that was possible.
+    /// Simplifies a command, or undoes part of a simplification. Returns false if that is not possible.
     pub(crate) fn move_slot(&mut self, slot: usize, is_simplifying: bool) -> bool {
         let slot = &mut self.slots[slot];
         if slot.moves.len() >= MOVES_MAX {
@@ -240,19 +240,19 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         self.slots[slot].value.clone()
     }
 
-    /// Accepts the current value of a command: the moves that led to it become part of the program's description.
+    /// Accepts the current value of a command. The moves that led to it become part of the program's description.
     pub(crate) fn settle(&mut self, slot: usize) {
         self.slots[slot].kept_moves = self.slots[slot].moves.len();
     }
 
-    /// Restores the accepted value.
+    /// Restores the accepted value of a command.
     pub(crate) fn put_back(&mut self, slot: usize, value: C) {
         self.slots[slot].value = value;
     }
 
-    /// The data needed to draw it again: the seed, a character for each command, and the moves of those that have any.
-    /// The character is `0` for a command that was removed, `1` for one that is where it was drawn, and otherwise the
-    /// letter of the branch that it was moved to, or `P` for the prefix.
+    /// The description of the program: the seed, a character for each command, and the moves of those that have any.
+    /// The character is `0` for a command that was removed, `1` for a command in the part for which it was drawn, and
+    /// otherwise the letter of the branch to which it was moved, or `P` for the prefix.
     pub(crate) fn describe(&self) -> String {
         let character = |slot: &Slot<C>| match slot.part {
             _ if !slot.is_kept => '0',

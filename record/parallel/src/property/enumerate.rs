@@ -1,4 +1,5 @@
-//! Every small program: all sequences of given commands, up to given sizes, each under one schedule of every kind.
+//! Tests every small program: all sequences of given commands, up to given sizes, each under one schedule of every
+//! kind.
 //!
 //! The smallest programs come first, so the first that fails has the minimum number of commands. Programs that differ
 //! only in the order of their branches are run once, unless commands refer to others by their positions.
@@ -11,7 +12,7 @@ use super::reference::positions;
 use crate::ids::index;
 use crate::scheduler::Reduced;
 
-/// Programs of one enumeration, at most.
+/// The maximum number of programs in one enumeration.
 const PROGRAMS_MAX: usize = 100_000;
 
 /// The result of an enumeration that found no failure.
@@ -72,7 +73,8 @@ impl<M: ParallelModel> Parallel<M> {
         let prefixes = sequences(commands, 0, index(sizes.prefix_max));
         let suffixes = sequences(commands, 0, index(sizes.suffix_max));
         let branches = sequences(commands, 1, index(sizes.commands_max));
-        // References count the commands before them, so the order of the branches matters to them.
+        // A reference counts the commands before the one that it refers to, so the order of the branches is
+        // significant.
         let refers = commands.iter().any(|command| !positions(self.model(), command).is_empty());
         let mut programs = Vec::new();
         for count in sizes.branches.clone() {
@@ -94,7 +96,7 @@ impl<M: ParallelModel> Parallel<M> {
     }
 }
 
-/// All sequences of `len` commands.
+/// All sequences of `len_min` to `len_max` commands.
 fn sequences<C: Clone>(commands: &[C], len_min: usize, len_max: usize) -> Vec<Vec<C>> {
     let mut all = vec![Vec::new()];
     let mut last = 0;

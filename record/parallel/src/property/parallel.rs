@@ -1,4 +1,4 @@
-//! The property test itself: cases, schedules, replay.
+//! Runs property tests: draws cases, runs their schedules, and replays failures.
 
 use super::consistency::{Consistency, judge_sequential};
 use super::counterexample::{Counterexample, Origin};
@@ -16,10 +16,10 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Branches of a program, at most.
+/// The maximum number of branches of a program.
 const BRANCHES_MAX: u32 = 8;
 
-/// Commands of the prefix, of each branch, and of the suffix, at most.
+/// The maximum number of commands in the prefix, in each branch, and in the suffix.
 const COMMANDS_MAX: u32 = 1000;
 
 /// A parallel property test of a model.
@@ -40,10 +40,10 @@ pub struct Parallel<M: ParallelModel> {
 /// The result of a test: a value, or a counterexample.
 pub type Tested<T, M> = Result<T, Box<Counterexample<<M as ParallelModel>::Command, <M as ParallelModel>::Response>>>;
 
-/// A program that fails, and how.
+/// A shrunk program and its failure.
 type Shrunk<M> = (Drawn<<M as ParallelModel>::Command>, Box<Found<<M as ParallelModel>::Response>>);
 
-/// Without the model, which need not implement `Debug`.
+/// Does not show the model, which need not implement `Debug`.
 impl<M: ParallelModel> fmt::Debug for Parallel<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parallel")
@@ -171,7 +171,7 @@ impl<M: ParallelModel> Parallel<M> {
     #[track_caller]
     pub fn run(&self) -> Tested<Passed, M> {
         let kept = self.source.map(persist::load).unwrap_or_default();
-        // A file that is missing, empty or unreadable has no seeds either.
+        // A file that is missing, empty or unreadable contains no seeds.
         assert!(
             self.cases > 0 || !kept.is_empty(),
             "a test needs at least one case, or a file of seeds that failed, which has one"
@@ -204,7 +204,7 @@ impl<M: ParallelModel> Parallel<M> {
         Ok(passed)
     }
 
-    /// Shrinks a failure. If the same schedule does not reproduce it, later results say nothing about the program.
+    /// Shrinks a failure. If the same schedule does not reproduce it, results with other programs would prove nothing.
     fn shrunk(
         &self,
         runner: &mut Runner<M>,
@@ -253,7 +253,7 @@ impl<M: ParallelModel> Parallel<M> {
     pub fn check_sequentially(mut self, commands: u32) {
         assert!(commands > 0, "a test needs at least one command");
         self.sizes = Sizes { prefix_max: commands.min(COMMANDS_MAX), branches: 0..=0, commands_max: 1, suffix_max: 0 };
-        // Where nothing runs at once there is one schedule.
+        // If no commands run concurrently, there is only one schedule.
         self.schedules = 1;
         self.check();
     }

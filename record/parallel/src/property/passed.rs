@@ -1,4 +1,4 @@
-//! How much a test has tried.
+//! Counts the programs, executions and rejected commands of a test.
 
 use super::program::{Nonsense, STATES_MAX};
 use std::fmt;

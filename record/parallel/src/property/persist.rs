@@ -4,8 +4,8 @@ use super::program::Program;
 use proptest::test_runner::{FailurePersistence as _, FileFailurePersistence, PersistedSeed};
 use std::fmt::Debug;
 
-/// The place where proptest stores seeds by default: a folder `proptest-regressions` next to `src`. For a file outside
-/// a `src`, the seeds are next to it, because proptest by itself would store none.
+/// The place where proptest stores seeds by default: a folder `proptest-regressions` next to `src`. For a source file
+/// outside of a `src` folder, where proptest would store none, the seeds are stored next to that file.
 fn file(source: &str) -> FileFailurePersistence {
     if std::path::Path::new(source).components().any(|part| part.as_os_str() == "src") {
         FileFailurePersistence::default()
@@ -19,20 +19,20 @@ pub(crate) fn load(source: &'static str) -> Vec<u64> {
     file(source).load_persisted_failures2(Some(source)).iter().filter_map(|seed| from_text(&seed.to_string())).collect()
 }
 
-/// Stores a seed with the shrunk program.
+/// Stores a seed, with the shrunk program as a comment.
 pub(crate) fn save<C: Debug>(source: &'static str, seed: u64, program: &Program<C>) {
     if let Ok(persisted) = to_text(seed).parse::<PersistedSeed>() {
         file(source).save_persisted_failure2(Some(source), persisted, program);
     }
 }
 
-/// In proptest's format for seeds of its generator `ChaCha`: 32 bytes in hexadecimal.
+/// A seed in proptest's format for its generator `ChaCha`: 32 bytes in hexadecimal.
 fn to_text(seed: u64) -> String {
-    // The first byte is the lowest one.
+    // The least significant byte comes first.
     format!("cc {:016x}{:048x}", seed.swap_bytes(), 0)
 }
 
-/// A seed of this crate; seeds of other tests in the same file are converted to a number too.
+/// Reads a seed of this crate. Seeds of other tests in the same file are converted to a number as well.
 fn from_text(text: &str) -> Option<u64> {
     let hex = text.strip_prefix("cc ")?.trim();
     let words = (0..4).map(|at| u64::from_str_radix(hex.get(16 * at..16 * at + 16)?, 16).ok());

@@ -1,5 +1,5 @@
 //! Programs: commands that run one after another, then branches of commands that run concurrently, then commands that
-//! observe what the branches have left.
+//! observe the result of the branches.
 
 use super::ParallelModel;
 use super::reference::{dangling, referred_to, with_responses};
@@ -8,8 +8,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The maximum number of states that are examined to decide whether a program is valid. Programs that would take more
-/// are not run.
+/// The maximum number of states to examine in order to decide whether a program is valid. A program with more states is
+/// not run.
 pub(crate) const STATES_MAX: usize = 10_000;
 
 /// A program to run an object with.
@@ -24,7 +24,7 @@ pub struct Program<C> {
 }
 
 impl<C> Default for Program<C> {
-    /// Nothing at all.
+    /// The empty program.
     fn default() -> Program<C> {
         Program { prefix: Vec::new(), branches: Vec::new(), suffix: Vec::new() }
     }
@@ -46,8 +46,8 @@ impl<C> Program<C> {
         self.prefix.iter().chain(self.branches.iter().flatten()).chain(&self.suffix)
     }
 
-    /// The command with this number in a branch; outside of the branches, those of the suffix are numbered after those
-    /// of the prefix.
+    /// The command with this number in a branch. If `branch` is `None`, the commands of the prefix are numbered first,
+    /// then those of the suffix.
     pub(crate) fn command(&self, branch: Option<usize>, number: usize) -> &C {
         match branch {
             Some(branch) => &self.branches[branch][number],
@@ -55,7 +55,7 @@ impl<C> Program<C> {
         }
     }
 
-    /// The position among all commands of one with this number in a branch, or outside of them.
+    /// The position among all commands of the command with this number in a branch, or in the prefix and suffix.
     pub(crate) fn position(&self, branch: Option<usize>, number: usize) -> usize {
         let Some(branch) = branch else {
             let within: usize = self.branches.iter().map(Vec::len).sum();
@@ -64,7 +64,8 @@ impl<C> Program<C> {
         self.prefix.len() + self.branches[..branch].iter().map(Vec::len).sum::<usize>() + number
     }
 
-    /// The branch of the command at a position among all commands, its number there, and how many its branch has.
+    /// The branch of the command at this position among all commands, its number in that branch, and the number of
+    /// commands in the branch.
     pub(crate) fn place(&self, position: usize) -> (Option<usize>, usize, usize) {
         let outside = self.prefix.len() + self.suffix.len();
         let Some(mut left) = position.checked_sub(self.prefix.len()) else { return (None, position, outside) };
@@ -85,7 +86,7 @@ impl<C: fmt::Debug> fmt::Display for Program<C> {
 }
 
 impl<C: fmt::Debug> Program<C> {
-    /// Writes a line for each part, with the positions of these commands.
+    /// Writes a line for each part, and the positions of the `numbered` commands.
     pub(crate) fn show(&self, f: &mut fmt::Formatter<'_>, numbered: &BTreeSet<usize>) -> fmt::Result {
         let mut position = 0;
         let mut line = |f: &mut fmt::Formatter<'_>, name: &str, commands: &[C]| {
@@ -120,10 +121,10 @@ struct Sense<'a, M: ParallelModel> {
     referred_to: BTreeSet<usize>,
 }
 
-/// Why a program is not run.
+/// The reason why a program is not run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Nonsense<C> {
-    /// This command refers to one that does not always run before it.
+    /// This command refers to a command that does not always run before it.
     Dangling(C),
     /// This command might run where its precondition does not hold.
     Forbidden(C),
@@ -147,13 +148,13 @@ impl<C: fmt::Debug> fmt::Display for Nonsense<C> {
     }
 }
 
-/// Whether every command may run in every interleaving of the branches; for models with several possible steps,
-/// whichever they choose.
+/// Returns true if the precondition of every command holds in every interleaving of the branches, and for every step
+/// that the model allows.
 pub(crate) fn makes_sense<M: ParallelModel>(model: &M, program: &Program<M::Command>) -> bool {
     nonsense(model, program).is_ok()
 }
 
-/// The same, with the reason if it does not make sense.
+/// As [`makes_sense`], with the reason if the program is not valid.
 pub(crate) fn nonsense<M: ParallelModel>(model: &M, program: &Program<M::Command>) -> Result<(), Nonsense<M::Command>> {
     if let Some(command) = dangling(model, program) {
         return Err(Nonsense::Dangling(command.clone()));
@@ -166,7 +167,7 @@ pub(crate) fn nonsense<M: ParallelModel>(model: &M, program: &Program<M::Command
     sense.in_order(after, suffix).map(|_| ())
 }
 
-/// States, or why a program is not run.
+/// The states reached, or the reason why the program is not run.
 type Reached<M> = Result<HashSet<Known<M>>, Nonsense<<M as ParallelModel>::Command>>;
 
 impl<M: ParallelModel> Sense<'_, M> {
@@ -185,10 +186,10 @@ impl<M: ParallelModel> Sense<'_, M> {
         Ok(states)
     }
 
-    /// The same of branches that run at once.
+    /// The states after branches that run concurrently.
     fn interleaved(&self, states: HashSet<Known<M>>) -> Reached<M> {
         let branches = &self.program.branches;
-        // Where each branch is, with what the state may then be.
+        // The position in each branch, and a state of the model that is possible there.
         let start = vec![0_usize; branches.len()];
         let mut seen: HashSet<(Vec<usize>, Known<M>)> =
             states.into_iter().map(|known| (start.clone(), known)).collect();

@@ -23,7 +23,7 @@ pub struct Reference<R>(Target<R>);
 enum Target<R> {
     /// The command at this position.
     Command(usize),
-    /// Shared, since cloning a response may be a step of the schedule.
+    /// The response, in an `Arc` since cloning it may be a step of the schedule.
     Response(Arc<R>),
 }
 
@@ -63,7 +63,7 @@ impl<R> Reference<R> {
     }
 }
 
-/// The response; if it is not known yet, `#` and the position of the command.
+/// Shows the response; if it is not known yet, `#` and the position of the command.
 impl<R: fmt::Debug> fmt::Debug for Reference<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -73,13 +73,13 @@ impl<R: fmt::Debug> fmt::Debug for Reference<R> {
     }
 }
 
-/// The positions that a command refers to.
+/// The positions to which a command refers.
 pub(crate) fn positions<M: ParallelModel>(model: &M, command: &M::Command) -> Vec<usize> {
     let mut command = command.clone();
     model.references(&mut command).iter().filter_map(|reference| reference.position()).collect()
 }
 
-/// The positions of all commands of a program that another one refers to.
+/// The positions of all commands of a program to which another command refers.
 pub(crate) fn referred_to<M: ParallelModel>(model: &M, program: &Program<M::Command>) -> BTreeSet<usize> {
     program.commands().flat_map(|command| positions(model, command)).collect()
 }
@@ -99,7 +99,7 @@ pub(crate) fn with_responses<M: ParallelModel>(
     Some(command)
 }
 
-/// The command with its references changed to other positions.
+/// The command with other positions in its references.
 pub(crate) fn moved<M: ParallelModel>(
     model: &M,
     command: &M::Command,
@@ -114,7 +114,7 @@ pub(crate) fn moved<M: ParallelModel>(
     command
 }
 
-/// The first command that refers to one that does not always run before it.
+/// The first command that refers to a command that does not always run before it.
 pub(crate) fn dangling<'p, M: ParallelModel>(model: &M, program: &'p Program<M::Command>) -> Option<&'p M::Command> {
     let is_dangling = |(at, command): &(usize, &M::Command)| {
         let (own, ..) = program.place(*at);

@@ -27,7 +27,7 @@ pub(crate) struct Done<C, R> {
     pub(crate) response: Option<R>,
 }
 
-/// A model as check-register needs it.
+/// A model in the form that check-register needs.
 pub(crate) struct Spec<'a, M>(pub(crate) &'a M);
 
 impl<M: ParallelModel> Model for Spec<'_, M> {
@@ -54,15 +54,16 @@ impl<M: ParallelModel> Model for Spec<'_, M> {
     }
 }
 
-/// A command that was run, and when.
+/// A command that was run, with the times of its call and return.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Record<R> {
     /// Its branch; `None` for the prefix and the suffix.
     pub(crate) lane: Option<usize>,
-    /// Its number there; those of the suffix come after those of the prefix.
+    /// Its number in that branch; the suffix is numbered after the prefix.
     pub(crate) number: usize,
     pub(crate) called: u64,
-    /// `None` if it has not returned. A response is shared with the commands that refer to it.
+    /// The time and the outcome; `None` if the command has not returned. A response is shared with the commands that
+    /// refer to it.
     pub(crate) returned: Option<(u64, Outcome<Arc<R>>)>,
 }
 
@@ -77,7 +78,7 @@ struct Recorded<R> {
 }
 
 impl<R> Recorded<R> {
-    /// Begins an execution.
+    /// Begins an execution, without records.
     fn begin(&mut self) {
         self.before.append(&mut self.records);
     }
@@ -100,7 +101,7 @@ pub(crate) struct Runner<M: ParallelModel> {
     program: Arc<Program<M::Command>>,
     records: Records<M::Response>,
     pub(crate) judge: Judge<M>,
-    /// Histories of this program that are correct: most schedules result in one of a few.
+    /// Correct histories of this program, which are not checked again: most schedules result in one of a few.
     judged: HashSet<Vec<Record<M::Response>>>,
 }
 
@@ -132,7 +133,7 @@ impl<M: ParallelModel> Runner<M> {
         self.explorer.set_program(Arc::new(move || run(&given)));
     }
 
-    /// The linearizable histories of this program so far.
+    /// The correct histories of this program so far.
     #[cfg(test)]
     pub(crate) fn judged(&self) -> impl Iterator<Item = &Vec<Record<M::Response>>> {
         self.judged.iter()
@@ -158,7 +159,7 @@ impl<M: ParallelModel> Runner<M> {
         result.map_err(|failure| Box::new(Found { failure: *failure, records: history, lanes }))
     }
 
-    /// Whether the same schedule leads to the same failure. A failure by nondeterminism is not tried.
+    /// Returns true if the same schedule leads to the same failure. A failure by nondeterminism is not repeated.
     pub(crate) fn fails_again(&mut self, failure: &Failure) -> bool {
         if matches!(failure.cause, Cause::Nondeterminism(_) | Cause::NoChoice) {
             return true;
@@ -168,7 +169,7 @@ impl<M: ParallelModel> Runner<M> {
     }
 }
 
-/// What is wrong with a history that is not linearizable.
+/// The cause of failure if a history is not linearizable.
 fn judge_linearizable<M: ParallelModel>(
     model: &M,
     program: &Program<M::Command>,
@@ -204,7 +205,7 @@ impl<M: ParallelModel> Clone for Given<M> {
     }
 }
 
-/// The program itself, as the first managed thread runs it.
+/// Runs the program as the first managed thread.
 fn run<M: ParallelModel>(given: &Given<M>) {
     lock(&given.records).begin();
     let system = Arc::new(given.model.start());
@@ -223,7 +224,7 @@ fn run<M: ParallelModel>(given: &Given<M>) {
         thread::Builder::new().name(name).spawn(body).expect("a managed thread is not made by the system")
     };
     let threads: Vec<_> = (0..program.branches.len()).map(spawn).collect();
-    // Without a suffix nobody waits for the branches, and the schedule has no steps for that.
+    // Without a suffix no thread waits for the branches, so the schedule has no steps for the waits.
     if program.suffix.is_empty() {
         return;
     }
@@ -240,12 +241,11 @@ fn branch_name(branch: usize) -> String {
 }
 
 impl<M: ParallelModel> Given<M> {
-    /// Runs one command on the object. It is called together with its first step, and returns together with its last
-    /// one.
+    /// Runs one command on the object. Its call is recorded in its first step, and its return in its last step.
     fn give(&self, system: &M::System, lane: Option<usize>, number: usize) {
         let Given { model, program, records, refers } = self;
         let command = program.command(lane, number);
-        // The lock is not held while code of users runs.
+        // The lock is released while user code runs.
         let outcomes = |lane, number| outcome_of(&lock(records).records, lane, number);
         let resolved = refers.then(|| with_recorded_responses(&**model, program, outcomes, command));
         runtime::with(execution::Execution::call);
@@ -255,7 +255,8 @@ impl<M: ParallelModel> Given<M> {
             Some(None) => Outcome::Failed,
         };
         if runtime::with(|execution| execution.is_calling()) == Some(true) {
-            // It has touched nothing that others can see. Where it stands among what others do matters nevertheless.
+            // The command has accessed no shared object. Its order relative to other commands is significant
+            // nevertheless.
             runtime::pause_on(None, Kind::Call, Gate::Free, Location::caller());
         }
         let outcome = match outcome {
@@ -285,13 +286,14 @@ pub(crate) fn with_recorded_responses<M: ParallelModel>(
     })
 }
 
-/// The outcome of a command, if it is complete. Its response is not cloned, which could be a step of the schedule.
+/// The outcome of a command, if it is complete. The response itself is not cloned, since that could be a step of the
+/// schedule.
 pub(crate) fn outcome_of<R>(records: &[Record<R>], lane: Option<usize>, number: usize) -> Option<Outcome<Arc<R>>> {
     let record = records.iter().find(|record| record.lane == lane && record.number == number)?;
     record.returned.as_ref().map(|(_, outcome)| outcome.clone())
 }
 
-/// The threads of the branches, by their names.
+/// The threads of the branches, found by their names.
 fn lanes_of(outcome: &execution::Outcome, branches: usize) -> Lanes {
     let find = |branch: usize| {
         let name = branch_name(branch);
@@ -300,7 +302,7 @@ fn lanes_of(outcome: &execution::Outcome, branches: usize) -> Lanes {
     Lanes { threads: (0..branches).map_while(find).collect() }
 }
 
-/// Adds the commands that have not returned because the execution ended before.
+/// Adds records of commands that have not returned because the execution ended before.
 fn add_open<R>(records: &mut Vec<Record<R>>, outcome: &execution::Outcome, lanes: &Lanes) {
     for (at, thread) in outcome.threads.iter().enumerate() {
         let lane = ThreadId::new(at).and_then(|id| lanes.lane(id));
@@ -311,7 +313,7 @@ fn add_open<R>(records: &mut Vec<Record<R>>, outcome: &execution::Outcome, lanes
     }
 }
 
-/// The operations to check: all except those that are known not to have happened. Operation `n` is the `n`th of
+/// The operations to check: all except those that are known not to have taken effect. Operation `n` is the `n`th of
 /// [`judged_records`].
 pub(crate) fn operations<M: ParallelModel>(
     model: &M,
@@ -348,7 +350,7 @@ pub(crate) fn command_of<M: ParallelModel>(
     resolved(model, program, records, record).unwrap_or_else(|| program.command(record.lane, record.number).clone())
 }
 
-/// The same; `None` if one of those commands did not return, so that this one did not run.
+/// As [`command_of`]; `None` if a command that it refers to did not return, so that it did not run.
 pub(crate) fn resolved<M: ParallelModel>(
     model: &M,
     program: &Program<M::Command>,

@@ -1,11 +1,11 @@
-//! Shrinks a program together with the schedule of its failure, so that the bug is kept.
+//! Shrinks a program together with the schedule of its failure, so that the same bug remains.
 //!
-//! The schedule is data. Removing a command also removes its steps from the schedule, and the remaining schedule is
-//! tried first; then all schedules with few preemptions, up to a limit. Two branches become one if the bug does not
-//! need both, and the first commands of a branch become part of the prefix if they need not run concurrently with
-//! others. When no more reduction is possible, schedules with fewer preemptions are tried. The result is minimal in
-//! this sense: without any one command to which no other refers, no schedule among those that were tried shows a bug of
-//! the same kind, and none with fewer preemptions does.
+//! The schedule is data. When a command is removed, its steps are removed from the schedule as well; the remaining
+//! schedule is tried first, then all schedules with few preemptions, up to a limit. Two branches become one if the bug
+//! does not need both, and the first commands of a branch become part of the prefix if they need not run concurrently
+//! with others. When no more reduction is possible, schedules with fewer preemptions are tried. The result is minimal
+//! in this sense: after the removal of any one command to which no other refers, no schedule that was tried shows a bug
+//! of the same kind; nor does any with fewer preemptions that was tried for the result.
 
 use super::ParallelModel;
 use super::draw::{Drawn, Part};
@@ -19,15 +19,15 @@ use crate::scheduler::{Exhaustive, Replay};
 /// The number of preemptions of the schedules that are tried for a smaller program.
 const PREEMPTIONS_MAX: usize = 2;
 
-/// Simplifications of one command, at most.
+/// The maximum number of simplifications of one command.
 const SIMPLIFICATIONS_MAX: usize = 64;
 
-/// What is shrunk.
+/// The state of a shrinking run.
 pub(crate) struct Shrinking<'a, M: ParallelModel> {
     pub(crate) runner: &'a mut Runner<M>,
     pub(crate) drawn: Drawn<M::Command>,
     pub(crate) found: Box<Found<M::Response>>,
-    /// Executions for each program that is tried, at most.
+    /// The maximum number of executions for each program that is tried.
     pub(crate) executions_max: u64,
 }
 
@@ -45,8 +45,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         (self.drawn, self.found)
     }
 
-    /// Searches for a failure of the same kind of the current program, under the given schedule or one with few
-    /// preemptions.
+    /// Returns true if the current program fails in the same way under the schedule `hint` or one with few preemptions.
     fn fails(&mut self, hint: &Schedule) -> bool {
         let program = self.drawn.program(&*self.runner.model);
         if program.is_empty() || !makes_sense(&*self.runner.model, &program) {
@@ -75,7 +74,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         }
     }
 
-    /// Removes commands one by one, the last ones first. Returns whether any was removed.
+    /// Removes commands one by one, starting with the last one. Returns true if any was removed.
     fn remove_commands(&mut self) -> bool {
         let mut is_smaller = false;
         for slot in (0..self.drawn.len()).rev().filter(|slot| self.drawn.is_kept(*slot)).collect::<Vec<_>>() {
@@ -91,7 +90,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         is_smaller
     }
 
-    /// Joins two branches, if there are more than two. Returns whether any were joined.
+    /// Joins two branches, if there are more than two. Returns true if any were joined.
     fn join_branches(&mut self) -> bool {
         let mut is_smaller = false;
         let mut branches = self.drawn.branches();
@@ -106,7 +105,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         is_smaller
     }
 
-    /// Moves commands from the beginning of branches to the end of the prefix. Returns whether any could be.
+    /// Moves commands from the beginning of branches to the end of the prefix. Returns true if any was moved.
     fn move_commands(&mut self) -> bool {
         let mut is_smaller = false;
         for branch in self.drawn.branches() {
@@ -120,7 +119,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         is_smaller
     }
 
-    /// Moves commands of one part to another if the program then still fails.
+    /// Moves commands to another part if the program then still fails. Returns true if they were moved.
     fn try_parts(&mut self, slots: &[usize], part: Part) -> bool {
         let before: Vec<Part> = slots.iter().map(|slot| self.drawn.part(*slot)).collect();
         for slot in slots {
@@ -144,7 +143,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         steps::without_command(&failure.steps, lanes, branch, number, len == 1)
     }
 
-    /// Simplifies commands one by one. Returns whether any was simplified.
+    /// Simplifies commands one by one. Returns true if any was simplified.
     fn simplify_commands(&mut self) -> bool {
         let mut is_simpler = false;
         for slot in 0..self.drawn.len() {
@@ -172,7 +171,8 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         is_simpler
     }
 
-    /// Searches for a schedule with as few preemptions as possible, and among those for one with as few picks.
+    /// Searches for a schedule with as few preemptions as possible, and among those for a schedule with as few picks as
+    /// possible.
     fn remove_preemptions(&mut self) {
         self.runner.set_program(self.drawn.program(&*self.runner.model));
         let picks = self.found.failure.picks();

@@ -23,7 +23,7 @@ pub struct Statistics {
     pub rejected: Rejected,
 }
 
-/// The name of a command: the first word of how it is shown.
+/// The name of a command: the first word of its `Debug` output.
 fn name(command: &impl fmt::Debug) -> String {
     let text = format!("{command:?}");
     let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|end| *end > 0);

@@ -1,12 +1,13 @@
-//! Which command each step of an execution belongs to.
+//! Assigns the steps of an execution to commands.
 
 use crate::Schedule;
 use crate::op::{Step, ThreadId, extra};
 
-/// Which thread runs what: thread 0 the prefix and the suffix, and those named accordingly the branches.
+/// The threads of a program: thread 0 runs the prefix and the suffix, the threads of the branches are found by their
+/// names.
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes {
-    /// By branch.
+    /// The thread of each branch.
     pub(crate) threads: Vec<ThreadId>,
 }
 
@@ -22,9 +23,9 @@ impl Lanes {
     }
 }
 
-/// For each step, the lane and the number in it of the command that it belongs to.
+/// For each step, the command that it belongs to: its lane, and its number in that lane.
 pub(crate) fn commands_of_steps(steps: &[Step], lanes: &Lanes) -> Vec<Option<(Option<usize>, usize)>> {
-    // By lane, the prefix last: the command that is running or comes next, and whether it is running.
+    // For each lane, the prefix last: the number of the current or next command, and whether it is running.
     let mut now = vec![(0_usize, false); lanes.threads.len() + 1];
     let of = |step: &Step| {
         let lane = lanes.lane(step.thread)?;
@@ -40,8 +41,8 @@ pub(crate) fn commands_of_steps(steps: &[Step], lanes: &Lanes) -> Vec<Option<(Op
     steps.iter().map(of).collect()
 }
 
-/// The schedule of an execution for the program without one command: its steps are removed, and if its branch is then
-/// empty, the letters of the threads after it change.
+/// The schedule of an execution for the program without one command. The steps of the command are removed; if its
+/// branch is then empty, the letters of the threads after it change.
 pub(crate) fn without_command(
     steps: &[Step],
     lanes: &Lanes,

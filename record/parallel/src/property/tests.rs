@@ -1,4 +1,4 @@
-//! The reduced search against all schedules, by the histories that they give.
+//! Compares the reduced search with all schedules, by the histories that they produce.
 
 use super::run::{Record, Runner};
 use super::{Outcome, ParallelModel, Program};
@@ -10,18 +10,18 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// An object that may answer anything, so that all histories are linearizable.
+/// An object whose model allows any response, so that all histories are linearizable.
 struct Anything;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Command {
-    /// Touches nothing.
+    /// Accesses no shared object.
     Nothing,
     Load(usize),
     Store(usize),
-    /// Reads one and then changes the other.
+    /// Reads one number and then changes the other.
     Copy(usize),
-    /// Tries until no other thread has come between.
+    /// Increments a number, and retries until no other thread has changed it in between.
     Count(usize),
     Lock,
 }
@@ -85,7 +85,8 @@ impl ParallelModel for Anything {
 
 type Essence = Vec<(Option<usize>, usize, u32, Vec<bool>)>;
 
-/// What is judged of a history: what came back, and which operations returned before which others were called.
+/// The parts of a history that the check uses: the responses, and which operations returned before which others were
+/// called.
 fn essence(records: &[Record<u32>]) -> Essence {
     let mut records: Vec<&Record<u32>> = records.iter().collect();
     records.sort_by_key(|record| (record.lane, record.number));

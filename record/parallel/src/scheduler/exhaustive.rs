@@ -3,16 +3,17 @@
 //! Musuvathi and Qadeer, "Iterative Context Bounding for Systematic Testing of Multithreaded Programs" (PLDI 2007):
 //! most bugs take few preemptions, and with k steps there are in the order of k^c schedules with c of them.
 //!
-//! A thread that yields may continue immediately, or others go first. A thread that yields in a loop has to wait for
-//! the others eventually, or its schedules would be endless; `fairness` determines when, and why that loses nothing.
-//! Before it has to wait, it is run alone, once from each such place: if its loop ends within [`ROUNDS_MAX`] rounds,
-//! all schedules from there count like any others; if not, it waits.
+//! A thread that yields may continue immediately, or other threads go first. A thread that yields in a loop must wait
+//! for the others at some point, as otherwise its schedules would be endless; `fairness` determines when, and why no
+//! behaviour is lost. Before the thread has to wait, it is run alone, once from each such point: if its loop ends
+//! within [`ROUNDS_MAX`] rounds, all schedules from there count like any others; if not, the thread waits.
 
 use super::fairness::{Fairness, may_hide_changes};
 use super::{Choice, Ended, Pick, Scheduler};
 use crate::{ThreadId, ThreadSet};
 
-/// A thread that yields this many times in a row while nothing changes is in a loop that waits for another thread.
+/// A thread that yields this many times in a row without a change is assumed to be in a loop that waits for another
+/// thread.
 const ROUNDS_MAX: u32 = 64;
 
 /// Tries schedule after schedule. Those with fewer changes of thread towards the end come first.
@@ -26,16 +27,16 @@ pub struct Exhaustive {
     frames: Vec<Frame>,
     depth: usize,
     preemptions: u32,
-    /// Picks of this execution that are not 0.
+    /// The number of picks of this execution that are not 0.
     picks: u32,
     fairness: Fairness,
-    /// A thread that is run alone, to find out whether its loop ends, and the first frame of that.
+    /// A thread that is run alone to find out whether its loop ends, and the first frame of that run.
     alone: Option<(ThreadId, usize)>,
-    /// Its loop does not end: the rest of this execution is no more than that.
+    /// Whether the loop of that thread does not end. The rest of this execution is then redundant.
     is_redundant: bool,
-    /// That thread, and the first step that it was run alone.
+    /// The thread whose loop did not end, and the first step at which it was run alone.
     circled: Option<(ThreadId, usize)>,
-    /// Schedules were omitted that might have led elsewhere.
+    /// Whether schedules were omitted that might have had other results.
     is_cut: bool,
     is_complete: bool,
     error: Option<String>,
@@ -43,14 +44,14 @@ pub struct Exhaustive {
 
 #[derive(Clone, Copy, Debug)]
 enum Frame {
-    /// Who goes next.
+    /// The choice of the next thread.
     Next {
         chosen: ThreadId,
         left: ThreadSet,
-        /// Threads that wait because they seem to run in circles, and were not yet run alone from here.
+        /// Threads that wait because they seem to loop, and that were not yet run alone from here.
         circling: ThreadSet,
     },
-    /// The current pick; the higher ones are untried.
+    /// The current value of a pick; higher values are untried.
     Pick { value: u32, options: u32 },
 }
 
@@ -107,7 +108,7 @@ impl Exhaustive {
         self
     }
 
-    /// The alternatives at a point that was not reached before. `fair` are the threads that need not wait.
+    /// The alternatives at a new point of the search. `fair` contains the threads that need not wait.
     fn frame(&self, choice: &Choice<'_>, fair: ThreadSet) -> Option<Frame> {
         let bound = self.preemptions_max == Some(self.preemptions) && !choice.yielded();
         if let Some(chosen) = choice.current().filter(|_| bound) {
@@ -122,11 +123,11 @@ impl Exhaustive {
         Some(Frame::Next { chosen, left: fair.without(chosen), circling: circling.without(chosen) })
     }
 
-    /// Continues a thread that is run alone, or determines how that ends. Returns whether its loop does not end.
+    /// Decides whether a thread that is run alone continues. Returns true if its loop does not end.
     fn circles(&mut self, choice: &Choice<'_>, fair: ThreadSet) -> bool {
         let Some((thread, from)) = self.alone.filter(|_| self.depth == self.frames.len()) else { return false };
         if !choice.ready().contains(thread) || fair.contains(thread) {
-            // It waits for something else, or has come out of its loop.
+            // The thread waits for something else, or has left its loop.
             self.alone = None;
             return false;
         }

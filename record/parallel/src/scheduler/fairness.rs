@@ -1,28 +1,28 @@
-//! Fairness: which threads wait because they loop, so that a loop that waits for another thread has finitely many
-//! schedules.
+//! Fairness: determines which threads wait because they loop, so that a loop that waits for another thread has finitely
+//! many schedules.
 //!
 //! Musuvathi and Qadeer, "Fair Stateless Model Checking" (PLDI 2008), algorithm 1. A thread's window is the part of an
 //! execution between two of its yields: from the pause point before one to the pause point before the next. When a
-//! window of thread t ends, t waits for every thread that was ready all through it, or that t itself blocked, and that
-//! took no step in it: t continues only when that thread has taken a step or cannot. The first yield of a thread only
-//! begins a window, so a thread that yields once waits for no thread.
+//! window of thread t ends, t waits for every thread that took no step in the window, and that was ready all through it
+//! or was blocked by t itself: t continues only when such a thread has taken a step or cannot continue. The first yield
+//! of a thread only begins a window, so a thread that yields once waits for no thread.
 //!
-//! In the paper the second yield in a row makes a thread wait, which loses states: of
+//! In the paper, a thread waits from the second yield in a row on, which loses states: of
 //! `yield_now(); yield_now(); x.store(1)` the store never comes first. Here a window counts only if it is **idle**: an
-//! object was read, none was changed, and every lock was unlocked. The state that others can observe is then as it was
-//! when the window began, and so is the thread itself if it is in a loop that waits. Whatever it could do now it could
-//! do then, and every order of that was possible. So making it wait loses nothing, except for a loop that counts its
-//! rounds; [`super::Exhaustive`] tests whether such a loop ends by itself before it makes the thread wait. A locked
-//! value counts as unchanged if no thread borrowed it mutably, and the holder of the lock wrote to no cell meanwhile.
-//! Other changes under a lock are not observed, such as those of a `Cell` in a mutex. So an endless loop that locks
-//! values which no thread visibly changes makes the search incomplete ([`may_hide_changes`]).
+//! object was read, none was changed, and every lock was unlocked. The state that others can observe is then the same
+//! as when the window began, and so is the state of the thread if it is in a loop that waits. Everything that it could
+//! do now was possible then, and every order of those steps is tried. So no state is lost if the thread waits, except
+//! for a loop that counts its rounds; [`super::Exhaustive`] tests whether such a loop ends by itself before the thread
+//! has to wait. A locked value counts as unchanged if no thread borrowed it mutably, and the holder of the lock wrote
+//! to no cell meanwhile. Other changes under a lock are not observed, such as those of a `Cell` in a mutex. So an
+//! endless loop that locks values which no thread visibly changes makes the search incomplete ([`may_hide_changes`]).
 //!
-//! A loop that waits need not yield: a thread that has returned to the same operation and has changed nothing (see
-//! `crate::execution`) is assumed to yield there.
+//! A loop that waits need not yield: a thread that has returned to the same operation without a change (see
+//! `crate::op::rounds`) is assumed to yield there.
 //!
-//! A loop that changes something in each round (a number, or the value in a mutex) is made to wait after
-//! [`WINDOWS_MAX`] windows, because otherwise it might never end. This does lose states: the search is then reported as
-//! incomplete.
+//! A thread in a loop that changes something in each round (a number, or the value in a mutex) has to wait after
+//! [`WINDOWS_MAX`] windows, because the loop might never end otherwise. This does lose states: the search is then
+//! reported as incomplete.
 
 use super::Choice;
 use crate::ThreadId;
@@ -30,7 +30,8 @@ use crate::ThreadSet;
 use crate::op::thread::State;
 use crate::op::{Kind, ObjectId, Step, extra};
 
-/// The number of consecutive windows that are not idle, and in which a thread ignores others, before it waits for them.
+/// The number of consecutive windows that are not idle, and in which a thread runs without the others, before it waits
+/// for them.
 const WINDOWS_MAX: u32 = 16;
 
 /// The state of each thread's windows in an execution.
@@ -38,7 +39,7 @@ const WINDOWS_MAX: u32 = 16;
 pub(super) struct Fairness {
     /// The number of steps examined.
     seen: usize,
-    /// By number; empty until the first thread yields.
+    /// The window of each thread; empty until the first thread yields.
     threads: Vec<Window>,
     /// The threads that could continue before the next step.
     ready: ThreadSet,
@@ -49,26 +50,27 @@ pub(super) struct Fairness {
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     has_begun: bool,
-    /// The threads that were ready all through it.
+    /// The threads that were ready all through the window.
     ready: u64,
-    /// The threads that this thread has blocked in it.
+    /// The threads that this thread blocked in the window.
     blocked: u64,
-    /// The threads that took a step in it.
+    /// The threads that took a step in the window.
     ran: u64,
     is_changed: bool,
     has_looked: bool,
-    /// The sum of the locks that were acquired in it and not released.
+    /// The sum of the locks that were acquired in the window and not released.
     locked: u64,
-    /// Windows before it that were not idle, in a row.
+    /// The number of consecutive windows before this one that were not idle.
     busy: u32,
-    /// Not empty only if the last window was idle, or the thread is made to wait for another reason.
+    /// The threads that this thread waits for. Empty unless the last window was idle or the limit of other windows was
+    /// reached.
     waits_for: u64,
-    /// Idle windows before it, in a row.
+    /// The number of consecutive idle windows before this one.
     idle: u32,
 }
 
 impl Fairness {
-    /// An execution begins.
+    /// Resets the state for a new execution.
     pub(super) fn begin(&mut self) {
         self.seen = 0;
         self.threads.clear();
@@ -90,7 +92,7 @@ impl Fairness {
     fn look(&mut self, choice: &Choice<'_>) {
         while let Some(step) = choice.steps.get(self.seen) {
             self.seen += 1;
-            // Where nobody was asked only one could continue.
+            // If the scheduler had no choice, only this thread could continue.
             let after = match choice.steps.get(self.seen) {
                 Some(next) => ThreadSet::default().with(next.thread),
                 None => choice.ready,
@@ -112,7 +114,7 @@ impl Fairness {
         self.threads.get(thread.at()).map_or(0, |own| own.idle)
     }
 
-    /// Whether a thread was ever made to wait although it might have behaved differently without waiting.
+    /// Returns true if a thread ever had to wait although it might have behaved differently without the wait.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -133,7 +135,7 @@ impl Fairness {
         let own = &mut self.threads[step.thread.at()];
         own.blocked |= blocked;
         if is_changed {
-            // It continues, so it is not where it had to wait.
+            // The thread has changed something, so it is no longer in a loop that waits.
             (own.idle, own.waits_for) = (0, 0);
         }
     }
@@ -157,7 +159,7 @@ impl Fairness {
     }
 }
 
-/// Whether a thread yields to others after the steps up to number `seen`: explicitly, or because it seems to spin.
+/// Returns true if a thread yields after the steps up to number `seen`: explicitly, or because it seems to spin.
 fn yields_next(choice: &Choice<'_>, seen: usize, thread: ThreadId) -> bool {
     if let Some(step) = choice.steps[seen..].iter().find(|step| step.thread == thread) {
         return step.op.kind == Kind::Yield || step.has(extra::SPINS);
@@ -166,8 +168,8 @@ fn yields_next(choice: &Choice<'_>, seen: usize, thread: ThreadId) -> bool {
     thread.state == State::Paused && thread.yields()
 }
 
-/// Whether a thread may make an unobserved change in its loop since a step, or wait for such a change: it has locked
-/// there what no step of the execution has visibly changed.
+/// Returns true if a thread may have made an unobserved change in its loop since step `from`, or may wait for such a
+/// change: it locked an object that no step of the execution has visibly changed.
 pub(super) fn may_hide_changes(steps: &[Step], thread: ThreadId, from: usize) -> bool {
     let is_changed = |lock: ObjectId| {
         let changes = |step: &&Step| step.op.kind == Kind::Unlock && step.op.object == lock && !step.keeps();
@@ -178,8 +180,8 @@ pub(super) fn may_hide_changes(steps: &[Step], thread: ThreadId, from: usize) ->
     own.map(|step| step.op.object).any(|lock| !is_changed(lock))
 }
 
-/// A number for a lock that a step acquires, which cancels with that of its release; 0 if it acquires none, or if the
-/// locked value was changed before the release.
+/// A number for the lock that a step acquires; the release of the lock has the negative number. 0 if the step does
+/// neither, or if the locked value was changed before the release.
 pub(super) fn lock_of(step: &Step) -> u64 {
     let number = (u64::from(step.op.object.0) << 8 | u64::from(step.thread.0)) + 1;
     let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);

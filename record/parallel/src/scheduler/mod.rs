@@ -1,4 +1,4 @@
-//! Schedulers: which thread runs next, and the outcome of choices that the program leaves open. One per file.
+//! Schedulers: they choose the next thread, and make the choices that the program leaves open. One scheduler per file.
 
 mod exhaustive;
 mod fairness;

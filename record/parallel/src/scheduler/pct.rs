@@ -5,10 +5,10 @@
 //! steps each execution finds a bug of depth d with probability at least 1 / (n k^(d-1)).
 //!
 //! Deviations from the paper: k is not known beforehand, so unless it is given, the length of the longest execution so
-//! far is used, and the first execution has no change points; picks are random; threads get their priority when they
-//! are first seen; a thread that yields gets the lowest priority, or a spinning one of high priority would prevent the
-//! thread that it waits for from running. So the probability differs from that of the paper for a bug that shows only
-//! if a thread continues immediately where it yields, or that needs a certain pick.
+//! far is used, and the first execution has no change points. Picks are random. Threads get their priority when they
+//! are first seen. A thread that yields gets the lowest priority; otherwise a spinning thread of high priority would
+//! prevent the thread that it waits for from running. So the probability differs from that of the paper for a bug that
+//! appears only if a thread continues immediately where it yields, or that needs a certain pick.
 
 use super::random::{Faults, at_random};
 use super::rng::Rng;
@@ -27,7 +27,8 @@ pub struct Pct {
     steps: usize,
     rng: Rng,
     faults: Faults,
-    /// A higher priority goes first. Lowered priorities are negative; those not yet drawn are `None`.
+    /// Priorities of the threads: the highest goes first. Lowered priorities are negative; those not yet drawn are
+    /// `None`.
     priorities: [Option<i64>; THREADS_MAX],
     lowest: i64,
     /// The steps before which a priority changes, the earliest last.
@@ -70,7 +71,7 @@ impl Pct {
     }
 
     fn highest(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
-        // The order in which priorities are drawn is that of the threads' numbers.
+        // Priorities are drawn in the order of the threads' numbers.
         choice.ready().iter().max_by_key(|thread| self.priority(*thread))
     }
 }

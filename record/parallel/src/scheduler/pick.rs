@@ -44,7 +44,7 @@ impl Pick {
         matches!(self, Pick::Late | Pick::Part | Pick::Lose | Pick::Repeat | Pick::Break)
     }
 
-    /// The meaning of this pick among `options` options, for the reader.
+    /// Explains this pick among `options` options to the reader.
     pub(crate) fn explain(self, value: u32, options: u32) -> String {
         match self {
             Pick::TimeOut => "times out".into(),

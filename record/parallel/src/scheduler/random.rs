@@ -1,4 +1,4 @@
-//! Random: at each pause point any thread that is ready, each as likely as the others, whether it yields or not.
+//! Random: at each pause point runs any ready thread, each with the same probability, whether it yields or not.
 
 use super::rng::Rng;
 use super::{Choice, Pick, Scheduler};
@@ -23,7 +23,7 @@ impl Random {
 
 impl Scheduler for Random {
     fn begin(&mut self) -> bool {
-        // Each execution has a seed of its own, so that the hundredth does not hang on how long those before it were.
+        // Each execution has its own seed, so that it does not depend on the lengths of earlier executions.
         self.rng = Rng::fork(self.seed, self.begun);
         self.faults = Faults::of(self.seed, self.begun);
         self.begun += 1;
@@ -31,7 +31,7 @@ impl Scheduler for Random {
     }
 
     fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
-        // That a thread yields makes no difference: what it waits for happens some time.
+        // Threads that yield are not treated differently: the event that such a thread waits for happens at some point.
         choice.ready().nth(self.rng.below(choice.ready().len()))
     }
 
@@ -40,8 +40,8 @@ impl Scheduler for Random {
     }
 }
 
-/// The frequency of the network's surprises in an execution: between once in 4 times and once in 256. A thread has only
-/// a few, and would have used them before it reaches the later ones if they were frequent in each execution.
+/// The frequency of the network's surprises in an execution: between 1 in 4 and 1 in 256. A thread may have only a few
+/// surprises. If they were frequent in each execution, threads would have none left for later points.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults(u32);
 
@@ -51,7 +51,7 @@ impl Faults {
     }
 }
 
-/// Any of the options; a surprise once in four times, or as rarely as the network's are.
+/// Picks any of the options. A surprise has probability 1/4, or the execution's frequency if it is one of the network.
 pub(super) fn at_random(rng: &mut Rng, faults: Faults, pick: Pick, options: u32) -> u32 {
     if pick.is_fault() {
         u32::from(rng.below(faults.0.max(1)) == 0)

@@ -1,4 +1,4 @@
-//! Replay: follows a schedule exactly. What the schedule does not contain is 0.
+//! Replay: follows a schedule exactly. Picks that the schedule does not contain are 0.
 
 use super::{Choice, Ended, Pick, Scheduler};
 use crate::{Schedule, ThreadId};
@@ -9,7 +9,7 @@ pub struct Replay {
     /// The thread of each step, and its picks.
     steps: Vec<(ThreadId, Vec<u8>)>,
     at: usize,
-    /// The number of picks of the current step so far.
+    /// The number of picks made in the current step so far.
     picked: usize,
     begun: bool,
     is_strict: bool,
@@ -29,7 +29,7 @@ impl Replay {
         Replay { is_strict: false, ..Replay::new(schedule) }
     }
 
-    /// Whether the program has used all picks of the current step; records an error if it has not.
+    /// Returns true if the program has made all picks of the current step, and records an error otherwise.
     fn is_step_used(&mut self) -> bool {
         let picks = self.at.checked_sub(1).and_then(|at| self.steps.get(at)).map_or(0, |(_, picks)| picks.len());
         if !self.is_strict || self.picked >= picks {
@@ -67,7 +67,7 @@ impl Scheduler for Replay {
                 return None;
             }
         }
-        // Nothing is picked from there on.
+        // After the end of the schedule, all picks are 0.
         self.at = self.steps.len() + 1;
         choice.undisturbed()
     }
@@ -90,7 +90,7 @@ impl Scheduler for Replay {
         Some(0)
     }
 
-    /// A program that ends before its schedule does is another one.
+    /// Records an error if the program ended before its schedule: the schedule then belongs to another program.
     fn end(&mut self, _: &Ended<'_>) -> bool {
         let (used, all) = (self.at, self.steps.len());
         if self.is_step_used() && self.is_strict && used < all {

@@ -1,9 +1,9 @@
-//! Chance, the same on every machine and for ever: `SplitMix64`.
+//! Random numbers that never change, on any machine: `SplitMix64`.
 //!
 //! Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014). A few instructions per
 //! number; every seed gives a different stream, and the streams of neighbouring seeds are unrelated.
 
-/// A source of chance.
+/// A random number generator.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 
@@ -12,12 +12,12 @@ impl Rng {
         Rng(seed)
     }
 
-    /// Another source, for one of many purposes or turns.
+    /// Another generator, for one of many purposes or turns.
     pub(crate) fn fork(seed: u64, turn: u64) -> Rng {
         Rng(Rng(seed).next() ^ Rng(turn).next().rotate_left(32))
     }
 
-    /// Any number.
+    /// A number from the full range.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let n = self.0;
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn the_stream_is_pinned() {
-        // The generator's published test vector. Were these to change, every seed written down would mean another
+        // The generator's published test vector. If these numbers changed, every recorded seed would lead to another
         // schedule.
         let mut rng = Rng::new(1_234_567);
         assert_eq!([rng.next(), rng.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);

@@ -1,4 +1,4 @@
-//! Schedules: the thread of each step and its picks, as one short string.
+//! Schedules: the thread of each step and its picks, as a short string.
 
 use crate::ThreadId;
 use crate::ids::{index, small};
@@ -6,7 +6,7 @@ use crate::op::{Picks, Step, extra};
 use std::fmt;
 use std::str::FromStr;
 
-/// Steps of one schedule, at most.
+/// The maximum number of steps of one schedule.
 const STEPS_MAX: u64 = 100_000_000;
 
 /// The thread of each step of an execution.
@@ -34,8 +34,8 @@ pub struct Schedule {
     runs: Vec<Run>,
 }
 
-/// Consecutive steps of one thread: at least one. Picks belong to the last of them, so a step with picks ends its run;
-/// the last pick is not 0. The next run is of another thread, unless this one has picks.
+/// Consecutive steps of one thread: at least one. Picks belong to the last step, so a step with picks ends its run; the
+/// last pick is not 0. The next run is of another thread, unless this run has picks.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Run {
     thread: ThreadId,
@@ -64,7 +64,7 @@ impl Schedule {
         Schedule::in_full(&steps[..said])
     }
 
-    /// The schedule of an execution, every step of it.
+    /// The schedule with every step of an execution.
     pub(crate) fn in_full(steps: &[Step]) -> Schedule {
         steps.iter().map(|step| (step.thread, step.picks)).collect()
     }
@@ -74,7 +74,7 @@ impl Schedule {
         self.runs.get(at).map(|run| run.steps)
     }
 
-    /// The same with this number of steps in one of its runs.
+    /// The same schedule with another number of steps in one of its runs.
     pub(crate) fn with_run(&self, at: usize, steps: u32) -> Schedule {
         let mut changed = self.clone();
         changed.runs[at].steps = steps;

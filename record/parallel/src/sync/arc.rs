@@ -1,4 +1,4 @@
-//! Counted pointers: threads can observe how many there are, and which one is dropped last.
+//! Counted pointers: threads can observe the number of pointers, and which pointer is dropped last.
 
 mod counts;
 
@@ -20,7 +20,7 @@ use std::sync as std_sync;
 /// `Arc::from(std::sync::Arc::new(value) as std::sync::Arc<dyn Trait>)`. It cannot be created from a raw pointer
 /// either. If no thread can observe which one drops a value last, std's pointer is sufficient and takes fewer steps.
 pub struct Arc<T: ?Sized> {
-    /// `None` only while it is taken apart.
+    /// `None` only while the pointer is taken apart.
     inner: Option<std_sync::Arc<T>>,
     counts: Counts,
     place: &'static Location<'static>,
@@ -85,7 +85,7 @@ impl<T> Arc<T> {
             met.acquire();
             met.set_live(false);
         } else {
-            // It is dropped like any other pointer.
+            // This counts as the drop of a pointer.
             met.release();
         }
         value
@@ -111,7 +111,7 @@ impl<T: Clone> Arc<T> {
         } else {
             met.acquire();
             if std_sync::Arc::get_mut(inner).is_none() {
-                // Weak pointers lose the value: they stay behind with the counts that they know.
+                // Weak pointers lose the value and keep the object of its counts.
                 met.set_live(false);
                 this.counts = Counts::new(place);
                 std_sync::Arc::make_mut(inner);
@@ -197,13 +197,14 @@ impl<T: ?Sized> Arc<T> {
         let met = self.meet();
         let is_managed = met.pause_at(Kind::Drop, self.place);
         met.release();
-        // Which of two goes first makes no difference unless one of them is then the last, and someone sees that it is.
+        // The order of two drops is significant only if one pointer is then the last, and a thread can observe that it
+        // is.
         let count = std_sync::Arc::strong_count(inner);
         if is_managed && (count > 2 || !std::mem::needs_drop::<T>()) {
             runtime::look();
         }
         if count == 1 {
-            // Whoever drops the value has seen what the others did before they dropped theirs.
+            // All other drops happen before the value is dropped.
             met.acquire();
             met.set_live(false);
         }
@@ -220,13 +221,13 @@ impl<T: ?Sized> Clone for Arc<T> {
     }
 }
 
-/// Pointers of std that were cloned before are not counted by the schedule.
+/// Pointers of std that were cloned before are not counted under a schedule.
 impl<T: ?Sized> From<std_sync::Arc<T>> for Arc<T> {
     #[track_caller]
     fn from(inner: std_sync::Arc<T>) -> Arc<T> {
         let place = Location::caller();
         let counts = Counts::new(place);
-        // Somebody else's pointers may keep the value.
+        // Other pointers of std may keep the value alive.
         counts.meet(std_sync::Arc::as_ptr(&inner)).set_live(std_sync::Arc::strong_count(&inner) == 1);
         Arc { inner: Some(inner), counts, place }
     }
@@ -387,7 +388,7 @@ impl<T: ?Sized> Drop for Weak<T> {
         let is_managed = met.pause_at(Kind::Drop, self.place);
         met.release_weak();
         if is_managed {
-            // It drops nothing that anyone sees; only who counts notices.
+            // The value is not dropped; only an operation that counts the pointers can observe this.
             runtime::look();
         }
     }

@@ -31,7 +31,7 @@ pub fn fence(order: Ordering) {
     }
 }
 
-/// A value in the form in which messages contain it.
+/// A value that messages store as bits.
 trait Bits: Copy {
     fn to_bits(self) -> u64;
     fn from_bits(bits: u64) -> Self;
@@ -92,7 +92,7 @@ impl<T> Bits for *mut T {
 }
 
 impl Object {
-    /// What happens to the memory of this atomic in the execution under way.
+    /// Calls `what` with the current execution and the number of this atomic; only in executions.
     fn remember<R>(&self, what: impl FnOnce(&mut Execution, ObjectId) -> R) -> Option<R> {
         runtime::with(|execution| {
             let id = execution.id_of(self, &|| [true; 2]);
@@ -144,7 +144,7 @@ macro_rules! atomic {
                 let before = self.inner.swap(value, Ordering::SeqCst).to_bits();
                 let is_new = self.object.remember(|execution, id| execution.store(id, order, before, value.to_bits()));
                 if is_new == Some(false) {
-                    // Whoever stores what is there already only looks.
+                    // A store of the present value counts as a read.
                     runtime::look();
                 }
             }
@@ -222,7 +222,7 @@ macro_rules! atomic {
             ) -> Result<$value, $value> {
                 let mut value = self.load(fetch_order);
                 while let Some(next) = f(value) {
-                    // That a weak exchange fails without reason and is tried again is seen by nobody.
+                    // A weak exchange may also fail without a reason and be repeated, which no thread can observe.
                     match self.compare_exchange(value, next, set_order, fetch_order) {
                         Ok(before) => return Ok(before),
                         Err(now) => value = now,
@@ -265,7 +265,7 @@ macro_rules! atomic {
                 self.inner.as_ptr()
             }
 
-            /// Changes the value, and notes whether it is another one then. Returns the one before.
+            /// Changes the value, and records whether it differs then. Returns the previous value.
             #[track_caller]
             #[inline]
             fn changing(
@@ -288,7 +288,7 @@ macro_rules! atomic {
                 before
             }
 
-            /// The same of a change that may fail.
+            /// Exchanges the value if it is the expected one, and records whether it differs then.
             fn exchanging(
                 &self,
                 current: $value,
@@ -310,7 +310,7 @@ macro_rules! atomic {
                         false
                     }
                 });
-                // One that exchanges a value for itself has always counted as a change.
+                // An exchange of a value for the same value counts as a change.
                 if is_new == Some(false) && result.is_err() {
                     runtime::look();
                 }

@@ -1,4 +1,4 @@
-//! A barrier: each thread that arrives waits for the others.
+//! A barrier: each thread that arrives waits for the other threads.
 
 use crate::object::Object;
 use crate::op::{Gate, Kind, Op, ThreadId};

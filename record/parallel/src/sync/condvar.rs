@@ -1,8 +1,8 @@
 //! A condition variable.
 //!
-//! A wait that ends before a notification, by a time-out or without reason, may equally end immediately: that the
-//! thread was waiting makes a difference only if it is the one that is notified. So whether it ends is picked when it
-//! begins.
+//! A wait that ends before a notification, by a time-out or without a reason, may as well end immediately: the wait
+//! makes a difference only if its thread is the one that is notified. So the scheduler picks at the beginning of a wait
+//! whether it ends.
 
 use super::{Mutex, MutexGuard};
 use crate::ids::{index, small};
@@ -22,7 +22,7 @@ use std::time::Duration;
 pub struct Condvar {
     object: Object,
     inner: std::sync::Condvar,
-    /// The managed threads that wait, the first one first, and the mutex that each then needs.
+    /// The managed threads that wait, in the order of arrival, and the mutex that each needs afterwards.
     waiting: std::sync::Mutex<Vec<(ThreadId, ObjectId)>>,
 }
 
@@ -171,7 +171,7 @@ impl Condvar {
         }
     }
 
-    /// Begins a wait: unlocks the mutex. Returns the guard if there is no schedule.
+    /// Begins a wait and unlocks the mutex. Returns the guard if there is no schedule.
     fn begin<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -188,8 +188,8 @@ impl Condvar {
         Ok((guard.release(), locks))
     }
 
-    /// Waits until someone notifies this thread, or the wait ends by itself, and then for the mutex. Returns whether
-    /// the time was up.
+    /// Waits until another thread notifies this one, or the wait ends by itself, and then locks the mutex. Returns true
+    /// if the wait timed out.
     fn end<T>(
         &self,
         mutex: &Mutex<T>,
@@ -214,7 +214,7 @@ impl Condvar {
         let op = |object| Op { kind: Kind::WaitEnd, gate: Gate::Shut, object, also: object, place };
         self.object.pause_op(|| [true; 2], op);
         let mut waiting = self.waiting();
-        // Whoever was notified is not among those that wait any more, and was before the mutex.
+        // A notified thread was removed from the list, and has already waited for the mutex.
         let Some(position) = waiting.iter().position(|(thread, _)| *thread == me) else { return false };
         waiting.remove(position);
         drop(waiting);
@@ -222,7 +222,7 @@ impl Condvar {
         true
     }
 
-    /// Makes a thread that waits be before its mutex.
+    /// Ends the wait of a thread: the thread then waits for its mutex.
     fn wake(&self, thread: ThreadId, mutex: ObjectId) {
         runtime::with(|execution| {
             let condvar = execution.id_of(&self.object, &|| [true; 2]);

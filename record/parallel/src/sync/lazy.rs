@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 /// A `static` one is initialized once per process, and not again in each execution: initialize it before the first one.
 pub struct LazyLock<T, F = fn() -> T> {
     cell: OnceLock<T>,
-    /// Until it is called.
+    /// The function that creates the value, until it is called.
     make: Mutex<Option<F>>,
 }
 

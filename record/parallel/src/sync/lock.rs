@@ -6,8 +6,8 @@ use crate::runtime;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 /// Waits for a lock under a schedule, until it can be acquired immediately, and records that the running thread
-/// acquires it: the state of its gates before that, and after it. `is_free` returns whether std's lock could be
-/// acquired.
+/// acquires it. `gates` returns the state of its gates before that, `held` is their state afterwards, and `is_free`
+/// returns true if std's lock can be acquired.
 #[track_caller]
 pub(crate) fn await_turn(
     object: &Object,
@@ -20,10 +20,10 @@ pub(crate) fn await_turn(
     take(object, is_free(), held);
 }
 
-/// Records that the running thread acquires a lock which is free.
+/// Records that the running thread acquires a lock, and fails if the lock is not free.
 #[track_caller]
 pub(crate) fn take(object: &Object, is_free: bool, held: [bool; 2]) {
-    // Waiting would stop all managed threads.
+    // A wait would stop all managed threads.
     runtime::assert_can_wait(is_free, || {
         format!(
             "{object:?} is held by a thread that cannot run: one outside of this execution, or, if this is a destructor \
@@ -42,7 +42,7 @@ pub(crate) fn hold(object: &Object, open: [bool; 2]) {
     });
 }
 
-/// A guard around a guard, poisoned or not.
+/// Converts a guard, poisoned or not, to another guard.
 pub(crate) fn map<A, B>(result: LockResult<A>, f: impl FnOnce(A) -> B) -> LockResult<B> {
     match result {
         Ok(guard) => Ok(f(guard)),
@@ -50,7 +50,7 @@ pub(crate) fn map<A, B>(result: LockResult<A>, f: impl FnOnce(A) -> B) -> LockRe
     }
 }
 
-/// The same where the lock may have been taken.
+/// As [`map`], for a lock that may be held already.
 pub(crate) fn try_map<A, B>(result: TryLockResult<A>, f: impl FnOnce(A) -> B) -> TryLockResult<B> {
     match result {
         Ok(guard) => Ok(f(guard)),
@@ -59,7 +59,7 @@ pub(crate) fn try_map<A, B>(result: TryLockResult<A>, f: impl FnOnce(A) -> B) ->
     }
 }
 
-/// The same of an operation that changes the lock if it is free, and only then.
+/// As [`try_map`], and records the attempt: a change of the lock if it was free, a read otherwise.
 pub(crate) fn tried<A, B>(
     object: &Object,
     to_change: bool,
@@ -74,12 +74,12 @@ pub(crate) fn tried<A, B>(
     try_map(result, f)
 }
 
-/// Whether a lock of std could be taken.
+/// Returns true if a lock of std was free.
 pub(crate) fn is_free<G>(result: &TryLockResult<G>) -> bool {
     !matches!(result, Err(TryLockError::WouldBlock))
 }
 
-/// What a lock adds to a lock: as std's.
+/// Implements for a lock the traits that the lock of std has.
 macro_rules! as_value {
     ($lock:ident) => {
         impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for $lock<T> {
@@ -104,7 +104,7 @@ macro_rules! as_value {
     };
 }
 
-/// What a guard is to who holds it: what it guards.
+/// Implements access to the guarded value for a guard.
 macro_rules! as_guarded {
     ($guard:ident) => {
         impl<T: ?Sized> std::ops::Deref for $guard<'_, T> {

@@ -7,7 +7,7 @@ use crate::runtime;
 use std::panic::Location;
 use std::sync::{LockResult, TryLockResult};
 
-/// The gates of one that is locked.
+/// The gates of a locked mutex.
 const HELD: [bool; 2] = [false, true];
 
 /// As [`std::sync::Mutex`].
@@ -19,10 +19,10 @@ pub struct Mutex<T: ?Sized> {
 /// As [`std::sync::MutexGuard`].
 #[must_use = "the mutex is unlocked at once if nobody holds this"]
 pub struct MutexGuard<'a, T: ?Sized> {
-    /// `None` only while it is dropped, or waits for a condition variable.
+    /// `None` only while the guard is dropped, or waits for a condition variable.
     inner: Option<std::sync::MutexGuard<'a, T>>,
     mutex: &'a Mutex<T>,
-    /// Whether it was borrowed to be changed.
+    /// Whether the value was borrowed mutably.
     is_changed: bool,
     place: &'static Location<'static>,
 }
@@ -64,7 +64,7 @@ impl<T: ?Sized> Mutex<T> {
         lock::map(self.inner.lock(), |guard| self.wrap(guard, place))
     }
 
-    /// Not part of `lock`, so that a guard stays in registers outside of executions.
+    /// Separate from `lock`, so that a guard stays in registers outside of executions.
     #[track_caller]
     #[cold]
     fn await_turn(&self) {
@@ -155,13 +155,13 @@ impl<T: ?Sized> Mutex<T> {
         &self.object
     }
 
-    /// A guard of a mutex that the schedule has assigned to this thread.
+    /// Returns a guard of a mutex that the schedule has assigned to this thread.
     pub(super) fn relock(&self, place: &'static Location<'static>) -> LockResult<MutexGuard<'_, T>> {
         lock::take(&self.object, self.is_free(), HELD);
         lock::map(self.inner.lock(), |guard| self.wrap(guard, place))
     }
 
-    /// A guard around one of std, for executions.
+    /// Wraps a guard of std, for executions.
     pub(super) fn wrap<'a>(
         &'a self,
         inner: std::sync::MutexGuard<'a, T>,

@@ -1,4 +1,5 @@
-//! One-time initialization. The first gate is open unless a thread is running it, the second when it is complete.
+//! One-time initialization. The first gate is open unless a thread runs the initialization; the second, when it is
+//! complete.
 
 use crate::object::Object;
 use crate::op::{Gate, Kind};
@@ -19,8 +20,8 @@ pub struct Once {
 /// completes, or in which a panic ends it.
 struct Busy<'a, F: Fn() -> bool> {
     object: &'a Object,
-    /// Remains set if a failed execution cuts the thread off: no other thread may then access std's, because it would
-    /// wait forever.
+    /// Remains set if a failed execution cuts the thread off. Other threads must then not access the initialization of
+    /// std, because they would wait forever.
     flag: &'a AtomicBool,
     is_done: F,
 }
@@ -46,8 +47,8 @@ impl<F: Fn() -> bool> Drop for Busy<'_, F> {
     }
 }
 
-/// Runs the initialization, and reaches a pause point before other threads observe that it is complete: they may
-/// observe its last effects earlier.
+/// Runs the initialization, and pauses before other threads can observe that it is complete; they may observe its last
+/// effects earlier.
 fn make<T>(object: &Object, place: &'static Location<'static>, f: impl FnOnce() -> T) -> T {
     let value = f();
     object.pause_at(Kind::OnceEnd, place, || [false, true]);

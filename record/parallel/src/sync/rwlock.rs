@@ -1,4 +1,4 @@
-//! A reader-writer lock. Its first gate is open to readers, its second to writers. Neither is preferred.
+//! A reader-writer lock. Readers wait for its first gate, writers for the second. Neither has priority.
 
 use super::lock;
 use crate::object::Object;
@@ -7,7 +7,7 @@ use crate::runtime;
 use std::panic::Location;
 use std::sync::{LockResult, TryLockResult};
 
-/// The gates of a lock with readers, and of one with a writer.
+/// The gates of a lock held by readers, and of a lock held by a writer.
 const READ: [bool; 2] = [true, false];
 const WRITTEN: [bool; 2] = [false, false];
 
@@ -20,7 +20,7 @@ pub struct RwLock<T: ?Sized> {
 /// As [`std::sync::RwLockReadGuard`].
 #[must_use = "the lock is released at once if nobody holds this"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
-    /// `None` only while it is dropped.
+    /// `None` only while the guard is dropped.
     inner: Option<std::sync::RwLockReadGuard<'a, T>>,
     lock: &'a RwLock<T>,
     place: &'static Location<'static>,
@@ -29,10 +29,10 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 /// As [`std::sync::RwLockWriteGuard`].
 #[must_use = "the lock is released at once if nobody holds this"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
-    /// `None` only while it is dropped.
+    /// `None` only while the guard is dropped.
     inner: Option<std::sync::RwLockWriteGuard<'a, T>>,
     lock: &'a RwLock<T>,
-    /// Whether it was borrowed to be changed.
+    /// Whether the value was borrowed mutably.
     is_changed: bool,
     place: &'static Location<'static>,
 }
@@ -147,7 +147,7 @@ impl<T: ?Sized> RwLock<T> {
         self.inner.get_mut()
     }
 
-    /// The lock of std counts the readers.
+    /// The gates, determined from the lock of std, which counts the readers.
     fn gates(&self) -> [bool; 2] {
         let is_readable = lock::is_free(&self.inner.try_read());
         let is_writable = lock::is_free(&self.inner.try_write());

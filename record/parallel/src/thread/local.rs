@@ -1,7 +1,7 @@
 //! Variables of managed threads: each thread of each execution has its own, and they are dropped when it ends.
 //!
-//! All managed threads run on one thread of the system, so they would share std's variables. A key is a variable of std
-//! that contains the values of all managed threads.
+//! All managed threads run on one OS thread, so they would share the variables of std. A key is a variable of std that
+//! contains the values of all managed threads.
 
 use crate::runtime;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -11,11 +11,11 @@ use std::rc::Rc;
 /// The owner of a value: the execution and the thread.
 type Owner = (u64, crate::ThreadId);
 
-/// The thread that ends, and the function that drops its value of a key.
+/// The owner of a value, and the function that drops the owner's value of a key.
 type End = (Owner, fn(Owner));
 
 thread_local! {
-    /// The destructors to run when a managed thread ends, the last one first.
+    /// The destructors to run when managed threads end, in the order of creation. They run in reverse order.
     static ENDS: RefCell<Vec<End>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -29,7 +29,7 @@ pub struct LocalKey<T: 'static> {
 /// The values of a key, as created by [`thread_local!`](crate::thread_local).
 #[doc(hidden)]
 pub struct Slots<T> {
-    /// Of the thread of the system, outside of executions.
+    /// The value of the OS thread, outside of executions.
     own: OnceCell<T>,
     managed: RefCell<Vec<(Owner, Slot<T>)>>,
 }
@@ -51,7 +51,7 @@ impl<T> Slots<T> {
         Slots { own: OnceCell::new(), managed: RefCell::new(Vec::new()) }
     }
 
-    /// The value of a managed thread, if it was created.
+    /// The value of a managed thread, if it was created and not dropped.
     fn find(&self, owner: Owner) -> Option<Result<Rc<T>, AccessError>> {
         let managed = self.managed.borrow();
         let slot = managed.iter().find_map(|(of, slot)| (*of == owner).then_some(slot))?;
@@ -63,7 +63,7 @@ impl<T> Slots<T> {
 
     fn add(&self, owner: Owner, value: Rc<T>) {
         let mut managed = self.managed.borrow_mut();
-        // Threads that a failure cut off are not unwound, and neither are their values.
+        // Threads that a failure cut off are not unwound, and their values are not dropped.
         let (kept, old) = managed.drain(..).partition(|((serial, _), _)| *serial == owner.0);
         *managed = kept;
         std::mem::forget::<Vec<_>>(old);
@@ -131,7 +131,7 @@ impl<T: 'static> LocalKey<T> {
         if let Some(value) = self.slots.with(|slots| slots.find(owner)) {
             return Ok(f(&*value?));
         }
-        // Making it may come to a pause point, so nothing is borrowed.
+        // The initialization may reach a pause point, so nothing is borrowed.
         let value = Rc::new((self.init)());
         self.slots.with(|slots| slots.add(owner, Rc::clone(&value)));
         ENDS.with_borrow_mut(|ends| ends.push((owner, self.end)));
@@ -144,7 +144,7 @@ pub(crate) fn end_locals() {
     let Some(owner) = runtime::with(|execution| (execution.serial(), execution.current())) else { return };
     loop {
         let end = ENDS.with_borrow_mut(|ends| {
-            // Threads of executions that are over leave theirs.
+            // The values of threads from executions that are over are not dropped.
             ends.retain(|((serial, _), _)| *serial == owner.0);
             let last = ends.iter().rposition(|(of, _)| *of == owner)?;
             Some(ends.remove(last).1)

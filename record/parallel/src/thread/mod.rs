@@ -64,7 +64,7 @@ impl Thread {
         }
     }
 
-    /// Which of the execution's threads it is.
+    /// The thread of the execution that this handle refers to.
     pub(crate) fn managed(&self) -> Option<Managed> {
         match self.0 {
             Handle::Managed { thread, .. } => Some(thread),
@@ -103,8 +103,8 @@ enum Joining<T> {
     Std { handle: std::thread::JoinHandle<()>, thread: Thread, result: Arc<Mutex<Option<T>>> },
 }
 
-/// The body of a thread. It is boxed, so that the code that starts and runs threads is compiled once, and not for each
-/// thread of a program.
+/// The body of a thread. It is boxed, so that the code that starts and runs threads is compiled only once, and not for
+/// each thread of a program.
 type Body<'a> = Box<dyn FnOnce() + Send + 'a>;
 
 /// Calls a function and stores its result.
@@ -119,7 +119,7 @@ where
     })
 }
 
-/// The result of a thread that has finished.
+/// Takes the result of a thread that has finished.
 fn left<T>(result: &Mutex<Option<T>>) -> T {
     let left = result.lock().unwrap_or_else(PoisonError::into_inner).take();
     left.expect("a thread that has finished has left its result")
@@ -136,7 +136,7 @@ impl<T> JoinHandle<T> {
         self.join_at(Location::caller())
     }
 
-    /// The same, recorded at a place.
+    /// Waits for the thread to finish; the step is recorded at `place`.
     pub(crate) fn join_at(self, place: &'static Location<'static>) -> Result<T> {
         match self.0 {
             Joining::Std { handle, result, .. } => handle.join().map(|()| left(&result)),

@@ -1,9 +1,9 @@
 //! Threads that borrow from the thread that starts them.
 //!
-//! Their stacks contain borrowed data, so they cannot be stored with those of other threads. The thread that opens the
-//! scope keeps them instead: from then on its own body runs on an additional stack, and the original stack only
-//! resumes, among the stacks of its scope, that of the thread that is next; if another thread is next, it returns to
-//! the code that resumed it. It returns when its body is done, which waits for all threads of the scope. So no stack
+//! The stacks of such threads contain borrowed data, so they cannot be stored with those of other threads. Instead, the
+//! thread that opens the scope keeps them: from then on its own body runs on an additional stack. The original stack
+//! only resumes the stack of the scope whose thread runs next; if a thread outside of the scope is next, it returns to
+//! the code that resumed it. It ends when the body is done, which waits for all threads of the scope. So no stack
 //! outlives the data that it borrows, and the compiler verifies this.
 
 use super::{Body, Builder, Thread, body, left, managed_handle};
@@ -31,10 +31,10 @@ enum Inner<'scope, 'env> {
     Managed {
         owner: ThreadId,
         number: u32,
-        /// The body of a thread that is to start now. It is taken out, and never dropped in here: that is what lets a
-        /// scope be borrowed for as long as it lives.
+        /// The body of a thread that is to start now. It is taken out, and never dropped in the scope; this permits
+        /// borrowing the scope for its whole lifetime.
         starting: Mutex<Option<ManuallyDrop<(Body<'scope>, StackSize)>>>,
-        /// The threads that were started: their objects, and whether they were joined.
+        /// The threads that were started: their objects, and whether each was joined.
         threads: Mutex<Vec<(ObjectId, Arc<AtomicBool>)>>,
     },
 }
@@ -61,7 +61,7 @@ where
 {
     if !runtime::is_active() {
         return std::thread::scope(|scope| {
-            // A scope must live as long as that of std, which is longer than this closure.
+            // The scope must live as long as that of std, which outlives this closure.
             f(Box::leak(Box::new(Scope { inner: Inner::Std(scope), lifetime: PhantomData, borrowed: PhantomData })))
         });
     }

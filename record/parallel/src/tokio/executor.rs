@@ -1,13 +1,13 @@
-//! Tasks under the scheduler: each is a thread of the execution that polls a future and waits until its waker is
-//! called.
+//! Runs tasks under the scheduler: each task is a thread of the execution that polls a future and waits until its waker
+//! is called.
 //!
 //! So a task is scheduled, replayed and reduced like any thread. Its waker is an object with a gate, which is open
-//! while the task is woken. A lost wake-up leaves the gate closed, which is a deadlock; the report names the place
-//! where the task awaits. A task may also be polled without a wake-up, if the schedule chooses so, and when the first
-//! of its timers ends.
+//! while the task is woken. After a lost wake-up the gate remains closed, which is a deadlock; the report names the
+//! place where the task awaits. A task may also be polled without a wake-up, if the schedule chooses so, and when the
+//! first of its timers ends.
 //!
-//! A thread that calls a waker reaches a pause point before. The wakers that this crate's own types call are called
-//! within the step that changes the object: the woken task may continue at any later time, so nothing is lost.
+//! A thread that calls a waker reaches a pause point before the call. This crate's own types call wakers within the
+//! step that changes the object: the woken task may continue at any later time, so no behaviour is lost.
 
 use crate::object::Object;
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
@@ -27,7 +27,7 @@ use std::task::{Context, Poll, Wake, Waker};
 pub(crate) struct Task {
     object: Object,
     place: &'static Location<'static>,
-    /// For a runtime with one thread, whose tasks are polled one at a time.
+    /// The turn in a runtime of one thread, whose tasks are polled one at a time.
     turn: Option<Arc<Turn>>,
     state: Mutex<State>,
 }
@@ -35,14 +35,14 @@ pub(crate) struct Task {
 #[derive(Default)]
 struct State {
     is_woken: bool,
-    /// It has woken itself since it was polled.
+    /// Whether the task has woken itself since it was polled.
     is_again: bool,
     is_aborted: bool,
-    /// The place where it awaits.
+    /// The place where the task awaits.
     awaits: Option<&'static Location<'static>>,
     timers: Vec<Timer>,
     timers_made: u64,
-    /// The thread that waits outside of executions.
+    /// The OS thread that waits for the task outside of executions.
     parked: Option<std::thread::Thread>,
 }
 
@@ -67,7 +67,7 @@ thread_local! {
     static MANAGED: RefCell<(u64, Vec<Option<Current>>)> = const { RefCell::new((0, Vec::new())) };
     /// The current task of this thread outside of executions.
     static OUTSIDE: RefCell<Option<Current>> = const { RefCell::new(None) };
-    /// Threads that call wakers within a step, as a set.
+    /// Threads that are calling wakers within a step, as a set.
     static QUIET: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -77,7 +77,7 @@ fn exchange(new: Option<Current>) -> Option<Current> {
     let Some((serial, thread)) = managed else { return OUTSIDE.replace(new) };
     MANAGED.with_borrow_mut(|(of, all)| {
         if *of != serial {
-            // What an execution has left that was cut off is leaked, as its threads are.
+            // Values that an execution with cut-off threads has left are leaked, as its threads are.
             std::mem::forget(std::mem::take(all));
             *of = serial;
         }
@@ -104,10 +104,10 @@ pub(crate) fn context() -> Option<Owner> {
     current()?.owner
 }
 
-/// While it lives, the thread runs something.
+/// While this value lives, the thread polls a task or enters a runtime.
 pub(crate) struct Entered(Option<Current>);
 
-/// The caller's thread runs this from now on.
+/// Sets the current task of the caller's thread, and the owner of new tasks.
 pub(crate) fn enter(task: Option<Arc<Task>>, owner: Option<Owner>) -> Entered {
     Entered(exchange(Some(Current { task, owner })))
 }
@@ -122,7 +122,7 @@ fn thread_bit() -> u64 {
     runtime::with(|execution| execution.current()).map_or(0, |thread: ThreadId| 1 << thread.at())
 }
 
-/// Calls wakers within the step under way.
+/// Calls wakers within the current step.
 pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     let (before, own) = (QUIET.get(), thread_bit());
     QUIET.set(before | own);
@@ -130,7 +130,7 @@ pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     QUIET.set(QUIET.get() & !own | before & own);
 }
 
-/// Records where the running task awaits what.
+/// Records the object that the running task awaits, and the place.
 pub(crate) fn awaits(object: Option<&Object>, place: &'static Location<'static>) {
     if let Some(task) = task() {
         task.state().awaits = Some(place);
@@ -141,7 +141,7 @@ pub(crate) fn awaits(object: Option<&Object>, place: &'static Location<'static>)
     }
 }
 
-/// Waits for a future on a thread that is part of no task, and blocks it.
+/// Blocks a thread that is part of no task until a future is complete.
 #[track_caller]
 pub(crate) fn block<F: Future>(future: F) -> F::Output {
     assert!(
@@ -158,12 +158,12 @@ impl Task {
         Task::of(None, place)
     }
 
-    /// Of a runtime of one thread, if it has a turn.
+    /// Creates a task: of a runtime of one thread, if `turn` is given.
     pub(crate) fn of(turn: Option<Arc<Turn>>, place: &'static Location<'static>) -> Arc<Task> {
         Arc::new(Task { object: Object::new("waker", place), place, turn, state: Mutex::default() })
     }
 
-    /// Waits until no other task of a runtime of one thread is polled.
+    /// Waits until no other task of a runtime of one thread is polled. `None` in other runtimes.
     pub(crate) fn take_turn(&self) -> Option<Taken<'_>> {
         self.turn.as_ref().map(|turn| turn.take(self.place))
     }
@@ -176,13 +176,13 @@ impl Task {
         [self.state().is_woken, true]
     }
 
-    /// The pause point of a new task before it is polled. Returns whether it was aborted.
+    /// The pause point of a new task before it is polled. Returns true if the task was aborted.
     pub(crate) fn start(&self) -> bool {
         self.object.pause_at(Kind::Start, self.place, || self.gates());
         self.state().is_aborted
     }
 
-    /// Polls a future until it is done; `None` if it is aborted before.
+    /// Polls a future until it is complete; `None` if the task is aborted before.
     pub(crate) fn run<F: Future>(self: &Arc<Task>, mut future: Pin<&mut F>) -> Option<F::Output> {
         let mut output = None;
         self.poll_until(&mut |context| match future.as_mut().poll(context) {
@@ -195,7 +195,7 @@ impl Task {
         output
     }
 
-    /// Polls until the future is complete, or the task is aborted. Compiled once, and not for each future.
+    /// Polls until the future is complete or the task is aborted. Compiled only once, and not for each future.
     fn poll_until(self: &Arc<Task>, poll: &mut dyn FnMut(&mut Context<'_>) -> bool) {
         let waker = Waker::from(Arc::clone(self));
         loop {
@@ -217,7 +217,7 @@ impl Task {
         }
     }
 
-    /// Waits until the task is woken, or a timer is over.
+    /// Waits until the task is woken or a timer ends.
     fn wait(&self) {
         let (place, is_again, deadline) = {
             let state = self.state();
@@ -237,7 +237,7 @@ impl Task {
     fn pause(&self, place: &'static Location<'static>, is_again: bool, deadline: Option<Instant>) {
         let op = |kind, gate| move |object| Op { kind, gate, object, also: ObjectId::NONE, place };
         if is_again {
-            // Only others can see that it was woken, and it is what it was before.
+            // No other thread needs to wake the task, so it only lets others go first.
             self.object.pause_op(|| self.gates(), op(Kind::Yield, Gate::Free));
         } else {
             let left = deadline.map(|deadline| deadline - Instant::unscheduled());
@@ -256,7 +256,7 @@ impl Task {
         self.object.set_gates([false, true]);
     }
 
-    /// Waits outside of executions.
+    /// Waits outside of executions until the task is woken or the time is over.
     fn park(&self, deadline: Option<Instant>) {
         self.state().parked = Some(std::thread::current());
         while !self.state().is_woken {
@@ -269,7 +269,7 @@ impl Task {
         self.state().is_woken = false;
     }
 
-    /// Calls the wakers of all timers that are over.
+    /// Calls the wakers of all timers that have ended.
     fn fire(&self) {
         if self.state().timers.is_empty() {
             return;
@@ -282,7 +282,7 @@ impl Task {
         (state.is_woken, state.is_again) = (false, false);
     }
 
-    /// Calls a waker when a moment has come.
+    /// Adds a timer, which calls the waker at the deadline. Returns the timer's number.
     pub(crate) fn add_timer(&self, deadline: Instant, waker: Waker) -> u64 {
         let mut state = self.state();
         state.timers_made += 1;
@@ -309,7 +309,7 @@ impl Task {
         }
     }
 
-    /// Ends the task at its next await point, or before it begins. Within the current step if `is_part`.
+    /// Ends the task at its next await point, or before it begins. If `is_part`, this happens within the current step.
     pub(crate) fn abort(&self, is_part: bool, place: &'static Location<'static>) {
         if is_part {
             self.object.touch_too(|| self.gates());
@@ -328,7 +328,7 @@ impl Wake for Task {
 
     fn wake_by_ref(self: &Arc<Task>) {
         if task().is_some_and(|task| Arc::ptr_eq(&task, self)) {
-            // It makes no difference to anyone else: it continues anyway.
+            // No other thread is affected: the task continues anyway.
             let mut state = self.state();
             (state.is_woken, state.is_again) = (true, true);
             return;

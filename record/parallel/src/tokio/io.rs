@@ -1,4 +1,5 @@
-//! As `tokio::io`: tokio's own traits and helpers, which work with any stream; and `split`, whose lock is scheduled.
+//! As `tokio::io`: tokio's own traits and helpers, which work with any stream; and `split`, whose lock is under the
+//! schedule.
 //!
 //! There is no `stdin`, `duplex` or `simplex`: those of tokio use threads or locks that are not under the schedule.
 
@@ -15,13 +16,13 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A stream that two halves share: it is polled by one of them at a time.
+/// A stream that two halves share. Only one of them polls it at a time.
 struct Shared<T>(Mutex<Turns<T>>);
 
 struct Turns<T> {
     /// `None` while a half polls it.
     stream: Option<Pin<Box<T>>>,
-    /// Of the other half.
+    /// The wakers of the half that waits.
     wakers: Vec<Waker>,
 }
 
@@ -39,7 +40,7 @@ pub fn split<T: AsyncRead + AsyncWrite>(stream: T) -> (ReadHalf<T>, WriteHalf<T>
 }
 
 impl<T> Shared<T> {
-    /// Polls the stream, unless the other half does.
+    /// Polls the stream, unless the other half is polling it.
     fn poll<R>(&self, cx: &mut Context<'_>, poll: impl FnOnce(Pin<&mut T>, &mut Context<'_>) -> Poll<R>) -> Poll<R> {
         let own = cx.waker().clone();
         let mut stream = {

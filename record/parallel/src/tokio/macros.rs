@@ -1,7 +1,7 @@
 //! `select!`, `join!`, `try_join!` and `pin!`, as tokio has them.
 //!
-//! `select!` begins with any of its branches, which the scheduler picks, and polls the others in order. The result of a
-//! branch is stored in a variable of that branch; the handler runs when all other futures are dropped.
+//! `select!` begins with one of its branches, which the scheduler picks, and polls the others in order. The result of a
+//! branch is stored in a variable of that branch; the handler runs after all futures have been dropped.
 
 use crate::runtime;
 use crate::scheduler::Pick;
@@ -48,7 +48,7 @@ pub fn first(round: &mut u32, branches: u32) -> u32 {
 #[macro_export]
 macro_rules! __select {
     (biased; $($rest:tt)*) => { $crate::__select!(@next true, (), $($rest)*) };
-    // No branch is left.
+    // All branches are parsed.
     (@next $biased:tt, ($($branch:tt)*), else => $else:expr $(,)?) => {
         $crate::__select!(@run $biased, ($($branch)*), $else)
     };
@@ -56,7 +56,7 @@ macro_rules! __select {
         $crate::__select!(@run $biased, ($($branch)*),
             panic!("all branches are disabled and there is no else branch"))
     };
-    // A name always matches.
+    // A name matches any value.
     (@next $biased:tt, $done:tt, mut $name:ident = $future:expr, if $guard:expr => $($rest:tt)*) => {
         $crate::__select!(@handler $biased, $done, [mut $name] [_] $future, $guard, $($rest)*)
     };
@@ -81,7 +81,7 @@ macro_rules! __select {
     (@handler $biased:tt, ($($done:tt)*), [$($bind:tt)*] [$check:pat] $future:expr, $guard:expr, $handler:expr, $($rest:tt)*) => {
         $crate::__select!(@next $biased, ($($done)* { slot [$($bind)*] [$check] $future, $guard, $handler }), $($rest)*)
     };
-    // The name `slot` of each branch comes from another expansion, so each is a variable of its own.
+    // Each branch has its own variable, although all have the name `slot`: the names come from different expansions.
     (@run $biased:tt, ($({ $slot:ident [$($bind:tt)*] [$check:pat] $future:expr, $guard:expr, $handler:expr })*), $else:expr) => {{
         $(let mut $slot = ::core::option::Option::None;)*
         {
@@ -105,7 +105,7 @@ macro_rules! __select {
             }
         } else)* { $else } }
     }};
-    // The futures, as the variables `future`.
+    // Pins the futures, each in a variable with the name `future`.
     (@futures [$($named:tt)*] [{ $slot:ident $future:expr } $($rest:tt)*] $checks:tt $disabled:ident $branches:ident $order:ident) => {{
         let mut future = ::core::pin::pin!($future);
         $crate::__select!(@futures [$($named)* future] [$($rest)*] $checks $disabled $branches $order)

@@ -1,7 +1,7 @@
 //! The items of tokio with the same names, for code that is to be tested under schedules.
 //!
 //! Without the feature `scheduled` this module is tokio itself (feature `tokio`). With it, tasks are threads of the
-//! execution, and each operation on shared objects is a pause point: `use record_parallel::tokio` instead of `tokio`,
+//! execution, and each operation on shared objects is a pause point. Use `record_parallel::tokio` instead of `tokio`,
 //! and [`runtime::block_on`] instead of `#[tokio::test]`.
 //!
 //! ```
@@ -56,6 +56,6 @@ pub mod private {
     pub use super::macros::{Order, first};
 }
 
-/// The message where a runtime is needed.
+/// The message if there is no runtime.
 const NO_RUNTIME: &str = "there is no reactor running, must be called from the context of a Tokio 1.x runtime: \
                           record_parallel::tokio::runtime::block_on is one";

@@ -26,7 +26,7 @@ pub struct Handle {
 #[must_use = "the runtime is left when this is dropped"]
 pub struct EnterGuard<'a> {
     _entered: executor::Entered,
-    /// It must be dropped on the thread on which it was entered.
+    /// Makes the type not `Send`: it must be dropped on the thread on which it was created.
     _handle: std::marker::PhantomData<std::sync::MutexGuard<'a, Handle>>,
 }
 

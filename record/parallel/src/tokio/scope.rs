@@ -1,4 +1,4 @@
-//! The owner of tasks: it cancels the remaining ones when the runtime is dropped.
+//! The owner of tasks: cancels the remaining tasks when the runtime is dropped.
 
 use super::executor::{self, Entered, Task};
 use super::turn::Turn;
@@ -14,20 +14,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 pub(crate) struct Scope {
     object: Object,
     made: &'static Location<'static>,
-    /// The host that its tasks run on, if it has one, and the host's name.
+    /// The host on which the tasks run, if there is one, and the host's name.
     host: Option<(HostRef, String)>,
-    /// Its tasks are polled one at a time, if it has this.
+    /// The turn in a runtime of one thread, whose tasks are polled one at a time.
     turn: Option<Arc<Turn>>,
     state: Mutex<Members>,
 }
 
-/// A host, whose type is known to the network only.
+/// A host. Only the network knows its type.
 pub(crate) type HostRef = Weak<dyn Any + Send + Sync>;
 
 #[derive(Default)]
 struct Members {
     is_over: bool,
-    /// The tasks that were not joined; without a task if a closure runs.
+    /// The tasks that were not joined: the id, the task (`None` for a blocking closure), and its thread.
     all: Vec<(u64, Option<Arc<Task>>, thread::JoinHandle<()>)>,
 }
 
@@ -36,29 +36,29 @@ impl Scope {
         Arc::new(Scope { object: Object::new("runtime", made), made, host: None, turn: None, state: Mutex::default() })
     }
 
-    /// The same of a runtime of one thread.
+    /// Creates the scope of a runtime of one thread.
     pub(super) fn of_one_thread(made: &'static Location<'static>) -> Arc<Scope> {
         let turn = Some(Arc::new(Turn::new(made)));
         Arc::new(Scope { object: Object::new("runtime", made), made, host: None, turn, state: Mutex::default() })
     }
 
-    /// Whose turn it is, in a runtime of one thread.
+    /// The turn, in a runtime of one thread.
     pub(super) fn turn(&self) -> Option<Arc<Turn>> {
         self.turn.clone()
     }
 
-    /// The same on a host.
+    /// Creates the scope of a host.
     pub(super) fn on(host: HostRef, name: &str, made: &'static Location<'static>) -> Arc<Scope> {
         let host = Some((host, name.to_owned()));
         Arc::new(Scope { object: Object::new("host", made), made, host, turn: None, state: Mutex::default() })
     }
 
-    /// The host that its tasks run on.
+    /// The host on which the tasks run.
     pub(super) fn host(&self) -> Option<HostRef> {
         self.host.as_ref().map(|(host, _)| host.clone())
     }
 
-    /// The name of its tasks' threads.
+    /// The name of the tasks' threads.
     pub(super) fn name(&self) -> Option<String> {
         self.host.as_ref().map(|(_, name)| format!("on {name}"))
     }
@@ -67,7 +67,7 @@ impl Scope {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it accepts no more tasks.
+    /// Returns true if the scope accepts no more tasks.
     pub(crate) fn is_over(&self) -> bool {
         self.state().is_over
     }
@@ -96,7 +96,7 @@ impl Scope {
             return;
         }
         self.object.pause_at(Kind::Shutdown, self.made, || [true; 2]);
-        // Any task may be among those that are left.
+        // Any task may be among the remaining ones.
         runtime::with(Execution::depend_on_all);
         let all = {
             let mut state = self.state();
@@ -116,7 +116,7 @@ impl Scope {
 
 impl Scope {
     /// Ends all remaining tasks at their current points, and waits for them. Blocking closures end at their next pause
-    /// point, and are not waited for; nor is the caller's task, if it is one of them.
+    /// point, and are not waited for. Nor is the caller's task, if it is one of them.
     pub(super) fn kill(&self, place: &'static Location<'static>) {
         if !runtime::is_managed() {
             return self.shut_down();
@@ -140,12 +140,12 @@ impl Scope {
     }
 }
 
-/// The runtime that the caller is part of.
+/// The runtime to which the caller belongs.
 pub(super) fn current() -> Option<Arc<Scope>> {
     executor::context()?.downcast().ok()
 }
 
-/// The caller's thread runs a task of this runtime from now on, or nothing.
+/// Sets the current task of the caller's thread, or none, and this runtime as the owner of new tasks.
 pub(super) fn enter(task: Option<Arc<Task>>, scope: &Arc<Scope>) -> Entered {
     let scope = Arc::clone(scope);
     executor::enter(task, Some(scope))

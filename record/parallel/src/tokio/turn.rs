@@ -6,15 +6,15 @@ use crate::runtime;
 use std::panic::Location;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The turn of a runtime.
+/// The turn of a runtime. The task that has it is polled.
 pub(crate) struct Turn {
     object: Object,
     is_free: Mutex<bool>,
-    /// Outside of executions.
+    /// Notified when the turn is free; only outside of executions.
     freed: Condvar,
 }
 
-/// While it exists, no other task of the runtime is polled.
+/// While this value lives, no other task of the runtime is polled.
 pub(crate) struct Taken<'a> {
     turn: &'a Turn,
     place: &'static Location<'static>,
@@ -50,7 +50,7 @@ impl Drop for Taken<'_> {
     fn drop(&mut self) {
         let turn = self.turn;
         if turn.object.pause_at(Kind::Unlock, self.place, || [false, true]) {
-            // It guards nothing by itself.
+            // The turn protects no value, so the unlock counts as a read.
             runtime::look();
         }
         turn.object.release();

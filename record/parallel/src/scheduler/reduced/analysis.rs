@@ -1,4 +1,5 @@
-//! Which other orders must be tried after an execution: its happens-before order, and which steps might be exchanged.
+//! Determines the other orders to try after an execution: from its happens-before order, and the steps that might be
+//! exchanged.
 
 use super::Node;
 use super::circles::Woken;
@@ -10,12 +11,12 @@ use crate::{ThreadId, ThreadSet};
 /// The happens-before order of an execution.
 pub(super) struct Analysis<'a> {
     ended: &'a Ended<'a>,
-    /// Steps of threads that waited for a change, and the change.
+    /// Steps of threads that had waited for a change, and the change.
     woken: &'a [Woken],
-    /// The number of steps examined: the first ones.
+    /// The number of steps examined, from the beginning.
     len: usize,
-    /// For each step and each thread, how many steps of the execution up to the thread's last one that happens before
-    /// it, or is it.
+    /// For each step and each thread: one more than the number of the thread's last step that happens before the step
+    /// or is the step itself; 0 if there is none.
     clocks: Vec<usize>,
 }
 
@@ -34,7 +35,7 @@ impl<'a> Analysis<'a> {
             let late = analysis.late_since(at);
             for earlier in (0..at).rev() {
                 if earlier < late {
-                    // Nobody could continue then: all of it comes before.
+                    // No thread could continue when time passed, so all earlier steps happen before.
                     analysis.join(at, earlier);
                 } else if !analysis.happens_before(earlier, at) && analysis.depend(earlier, &ended.steps[at]) {
                     analysis.join(at, earlier);
@@ -46,12 +47,12 @@ impl<'a> Analysis<'a> {
         analysis
     }
 
-    /// The change that a step's thread waited for, if it did.
+    /// The change that the thread of a step had waited for, if any.
     fn change_before(&self, at: usize) -> Option<usize> {
         self.woken.iter().find(|woken| woken.step == at).map(|woken| woken.by)
     }
 
-    /// The number of steps at the time when time passed so that a step became possible; 0 if it was possible anyway.
+    /// The number of steps when time passed and made a step possible; 0 if the step was possible anyway.
     fn late_since(&self, at: usize) -> usize {
         if !self.ended.steps[at].has(extra::LATE) {
             return 0;
@@ -76,14 +77,15 @@ impl<'a> Analysis<'a> {
         self.ended.steps[at].depends_on(step, |thread| self.ended.object_of(thread))
     }
 
-    /// Whether a step and an operation that another thread is before depend on each other and might change places.
+    /// Returns true if a step and the operation before which another thread is depend on each other and might be
+    /// exchanged.
     fn may_change_places(&self, at: usize, later: &Step) -> bool {
         let step = &self.ended.steps[at];
         let lock = matches!(later.op.kind, Kind::Lock | Kind::Relock);
         let is_single = |step: &Step| step.op.also == ObjectId::NONE && !step.has(extra::MANY);
         let never_both = match later.op.kind {
             Kind::Join => self.ended.object_of(step.thread) == later.op.object,
-            // It has waited until all senders had gone.
+            // The receiver has waited until all senders were dropped.
             Kind::Receive if later.op.gate != Gate::Free => {
                 step.op.kind == Kind::Disconnect && step.op.object == later.op.also && is_single(step)
             }
@@ -103,7 +105,7 @@ impl<'a> Analysis<'a> {
             for (at, step) in self.ended.steps.iter().enumerate().filter(|(_, step)| step.thread == thread_id) {
                 let mut step = *step;
                 if at >= self.len || step.op.gate != Gate::Free {
-                    // What it found at last is not what it would have found earlier.
+                    // Executed earlier, the operation might have changed something.
                     step.extras &= !extra::LOOKED;
                 }
                 self.want_earlier(nodes, own, at.min(self.len), &step);
@@ -112,7 +114,7 @@ impl<'a> Analysis<'a> {
                     break;
                 }
             }
-            // What it is before and was never ready for.
+            // The operation before which the thread still waits.
             if thread.state == crate::op::thread::State::Paused && own.is_none_or(|own| own < self.len) {
                 let step = Step { op: thread.op, thread: thread_id, extras: 0, picks: crate::op::Picks::default() };
                 self.want_earlier(nodes, own, self.len, &step);
@@ -120,7 +122,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Handles a thread that reached a step after its step `own`, and took it as the step numbered `at`.
+    /// Examines the steps before which a thread could have taken the step numbered `at`. Its step before that is `own`.
     fn want_earlier(&self, nodes: &mut [Node], own: Option<usize>, at: usize, step: &Step) {
         let stood = own.map_or(0, |own| own + 1);
         let mut races: Vec<usize> = Vec::new();
@@ -135,23 +137,23 @@ impl<'a> Analysis<'a> {
             if !is_covered {
                 self.want(nodes, other, at, step);
             }
-            // What waits may have been possible before someone else made it wait: each moment since the thread stood
-            // there counts, and the last one before.
+            // An operation that waits may have been possible before another thread prevented it. So each moment since
+            // the thread reached the operation is examined, and the last moment before.
             let early = stood.max(other);
             let could = nodes.get(early).is_none_or(|node| node.ready.contains(step.thread));
             if step.op.gate != Gate::Free && could && (other >= stood || !is_covered) {
                 self.want(nodes, other, early, step);
             }
-            // Of a thread that waited, races are distinguished by when it came to wait.
+            // For a thread that waited, races are distinguished by the moment at which it reached the operation.
             if other < stood || step.op.gate == Gate::Free {
                 races.push(other);
             }
         }
     }
 
-    /// Ensures that an order is tried in which a step of another thread comes before the step numbered `at`: after all
-    /// steps from there up to `end` that do not depend on that step. Any thread is sufficient whose first step there
-    /// depends on no other of these: one of the weak initials of the source set.
+    /// Ensures that an order is tried in which a step of another thread comes before the step numbered `at`, after all
+    /// steps between that one and `end` that do not depend on it. It is sufficient to try any thread whose first step
+    /// there depends on none of the others: one of the weak initials of the source set.
     fn want(&self, nodes: &mut [Node], at: usize, end: usize, step: &Step) {
         let mut firsts: [Option<usize>; THREADS_MAX] = [None; THREADS_MAX];
         let mut is_free = true;

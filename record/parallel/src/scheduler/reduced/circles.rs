@@ -1,14 +1,15 @@
-//! Threads that loop: a thread that returns to the same point, while everything that it has read on the way is
-//! unchanged, waits until some of it changes.
+//! Threads that loop: a thread that returns to the same operation, while everything that it has read in between is
+//! unchanged, waits until some of that changes.
 //!
-//! A round is from one operation of a thread to the same one again: same kind, object and place. It is idle if the
-//! thread has changed nothing in it and has released its locks, and no other thread has changed what it read. After an
-//! idle round the thread is in the same state, unless it counts its rounds. So it waits, and a change of what it read
-//! lets it continue. Such a change depends on the reads, so whether a thread waits is the same in all orders of
-//! independent steps.
+//! A round is the part of an execution from one operation of a thread to the same operation again: same kind, object
+//! and place. It is idle if the thread has changed nothing in it and has released its locks, and no other thread has
+//! changed what the thread read. After an idle round the thread is in the same state, unless it counts its rounds. So
+//! it waits, and a change of what it read lets it continue. Such a change depends on the reads, so whether a thread
+//! waits is the same in all orders of independent steps.
 //!
-//! Whether a thread counts its rounds cannot be observed. So before it waits for the first time, it is run alone. If it
-//! leaves its loop within [`ROUNDS_MAX`] rounds, it does not wait there; if not, the loop is assumed to be endless.
+//! Whether a thread counts its rounds cannot be observed. So the thread is run alone before it waits for the first
+//! time. If it leaves its loop within [`ROUNDS_MAX`] rounds, it does not wait there; if not, the loop is assumed to be
+//! endless.
 //!
 //! A loop that yields and changes something in each round may be endless as well. After [`BUSY_MAX`] such rounds in
 //! which no other thread took a step, others go first. This may lose outcomes: the search is then reported as
@@ -24,10 +25,10 @@ use std::panic::Location;
 /// The number of idle rounds of a thread that is run alone, after which its loop is assumed to be endless.
 const ROUNDS_MAX: u32 = 64;
 
-/// Rounds in a row that change something and yield, before others go first.
+/// The number of consecutive rounds that change something and yield, before other threads go first.
 const BUSY_MAX: u32 = 16;
 
-/// An operation that a thread returns to.
+/// An operation to which a thread returns.
 type Anchor = (Kind, ObjectId, &'static Location<'static>);
 
 /// A step of a thread that had waited, and the step that let it continue.
@@ -46,35 +47,35 @@ pub(super) struct Circles {
     woken: Vec<Woken>,
     /// The thread that began to wait after the last step.
     new: Option<ThreadId>,
-    /// The number of consecutive rounds, up to now, of the thread that took the last step, in which it changed
-    /// something and yielded; and whether it has changed something in the current one.
+    /// For the thread that took the last step: the number of consecutive rounds, up to now, in which it changed
+    /// something and yielded; and whether it has changed something in the current round.
     busy: (u32, bool),
     is_cut: bool,
 }
 
-/// A thread's round under way.
+/// The current round of a thread.
 #[derive(Clone, Debug, Default)]
 struct Round {
     anchor: Option<Anchor>,
-    /// Steps since the anchor was set, and after how many it moves on.
+    /// The number of steps since the anchor was set, and the number after which the anchor is set again.
     steps: u32,
     steps_max: u32,
-    /// The objects that it has read since the anchor.
+    /// The objects that the thread has read since the anchor was set.
     looked: Vec<ObjectId>,
-    /// The sum of the locks that it acquired and did not release.
+    /// The sum of the locks that the thread acquired and did not release.
     locked: u64,
-    /// Whether another thread changed an object that it had read.
+    /// Whether another thread has changed an object that this one had read.
     is_broken: bool,
-    /// It did something else than going round.
+    /// Whether the thread has left its loop.
     has_left: bool,
-    /// Idle rounds in a row.
+    /// The number of consecutive idle rounds.
     rounds: u32,
     waits: bool,
     woken_by: Option<usize>,
 }
 
 impl Circles {
-    /// An execution begins.
+    /// Resets the state for a new execution.
     pub(super) fn begin(&mut self) {
         self.seen = 0;
         self.threads.clear();
@@ -83,7 +84,7 @@ impl Circles {
         self.busy = (0, false);
     }
 
-    /// Whether a thread was ever made to wait although it might have behaved differently without waiting.
+    /// Returns true if a thread ever had to wait although it might have behaved differently without the wait.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -102,7 +103,7 @@ impl Circles {
         }
     }
 
-    /// The threads that can continue and need not wait; all that can continue if they all wait.
+    /// The ready threads that need not wait; all ready threads if all of them wait.
     pub(super) fn ready(&mut self, choice: &Choice<'_>) -> ThreadSet {
         let waits = |thread: &ThreadId| self.threads[thread.at()].waits;
         let waiting = choice.ready().iter().filter(waits).fold(ThreadSet::default(), ThreadSet::with);
@@ -114,24 +115,24 @@ impl Circles {
         if ready.is_empty() { choice.ready() } else { ready }
     }
 
-    /// The thread that has begun to wait with the last step.
+    /// The thread that began to wait after the last step.
     pub(super) fn begins_to_wait(&self) -> Option<ThreadId> {
         self.new
     }
 
-    /// Lets a thread continue that has begun to wait.
+    /// Continues a thread that has begun to wait.
     pub(super) fn release(&mut self, thread: ThreadId) {
         let round = &mut self.threads[thread.at()];
         round.looked.clear();
         (round.waits, round.rounds) = (false, 0);
     }
 
-    /// Whether a thread has left its loop since it began to wait.
+    /// Returns true if a thread has left its loop since it began to wait.
     pub(super) fn has_left(&self, thread: ThreadId) -> bool {
         self.threads[thread.at()].has_left
     }
 
-    /// Whether a thread has had so many rounds that its loop is assumed to be endless.
+    /// Returns true if a thread has had so many idle rounds that its loop is assumed to be endless.
     pub(super) fn has_circled(&self, thread: ThreadId) -> bool {
         self.threads[thread.at()].rounds >= ROUNDS_MAX
     }
@@ -150,7 +151,7 @@ impl Circles {
             if number != step.thread.at() && round.looked.iter().any(|object| changes(step, *object, own_object)) {
                 round.rounds = 0;
                 if std::mem::take(&mut round.waits) {
-                    // A round begins where it waited.
+                    // The thread's next round begins where it waited.
                     round.looked.clear();
                     round.woken_by = Some(at);
                 } else {
@@ -182,7 +183,7 @@ impl Circles {
 }
 
 impl Round {
-    /// The thread is before an operation. Returns whether an idle round ends there.
+    /// Records that the thread is before an operation. Returns true if an idle round ends there.
     fn comes_to(&mut self, here: Anchor) -> bool {
         if self.anchor == Some(here) {
             let is_idle = !self.is_broken && self.locked == 0 && !self.looked.is_empty();
@@ -203,7 +204,7 @@ impl Round {
     }
 }
 
-/// Whether a step changes an object. `own` is that of its thread, which its end changes.
+/// Returns true if a step changes an object. `own` is the object of its thread, which the end of the thread changes.
 fn changes(step: &Step, object: ObjectId, own: ObjectId) -> bool {
     let is_counted = matches!(step.op.kind, Kind::Clone | Kind::Drop | Kind::Disconnect);
     let is_changed = (step.changes() && lock_of(step) == 0) || is_counted;

@@ -4,14 +4,14 @@
 //! Source sets with sleep sets: Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction" (POPL
 //! 2014), section 4. It refines Flanagan and Godefroid, "Dynamic Partial-Order Reduction for Model Checking Software"
 //! (POPL 2005), whose backtracking points are not sufficient with sleep sets: the thread that must be tried may be
-//! asleep, when another one must come before it. After each execution, for each operation of each thread and each
-//! moment at which the thread was before it, another order must be tried at the steps that depend on it and need not
-//! come before it. An operation that waits is examined from the moment when the thread reached it, since two steps that
-//! lock a mutex are never adjacent.
+//! asleep, when another one must come before it. After each execution, the search examines each operation of each
+//! thread, at each moment at which the thread was before the operation: another order must be tried at the steps that
+//! depend on the operation and need not come before it. An operation that waits is examined from the moment when the
+//! thread reached it, since two steps that lock a mutex are never adjacent.
 //!
-//! Two steps are independent if they access different objects or only read, and none of them is a return of an
-//! operation of the recorded history where the other is a call. The objects that a step accesses are known when it
-//! ends: that of its operation, and those that its thread changed while it unwound. An operation that might have
+//! Two steps are independent if they access different objects or only read, and it is not the case that one is a call
+//! and the other a return of an operation of the recorded history. The objects that a step accesses are known when it
+//! ends: the object of its operation, and those that its thread changed while it unwound. An operation that might have
 //! changed its object and did not, such as an exchange that failed, counts as a read. Counts (of senders, of pointers)
 //! are changed without being observed; an operation that depends on a count depends on all changes of it.
 //!
@@ -19,7 +19,7 @@
 //! depend on the thread and on the objects that its step accesses, so a thread sleeps with all of its picks or not at
 //! all.
 //!
-//! A thread that returns to the same point, while nothing that it has read has changed, waits until something of it
+//! A thread that returns to the same operation, while nothing that it has read has changed, waits until some of it
 //! changes: all its possible actions have been executed. The change acts as if it opened a gate for the thread. For
 //! details see `circles`.
 //!
@@ -40,17 +40,18 @@ use circles::Circles;
 pub struct Reduced {
     executions_max: u64,
     begun: u64,
-    /// One for each step of the execution, up to where it was found to be equivalent to an earlier one.
+    /// A node for each step of the execution, up to the step where it was found to be equivalent to an earlier
+    /// execution.
     nodes: Vec<Node>,
-    /// Whether the execution is equivalent to an earlier one: every ready thread sleeps.
+    /// Whether the execution is equivalent to an earlier one, because every ready thread sleeps.
     is_redundant: bool,
     circles: Circles,
-    /// A thread that is run alone, to find out whether its loop ends, and the first step of that. The planned execution
-    /// comes next.
+    /// A thread that is run alone to find out whether its loop ends, and the first step of that run. The planned
+    /// execution comes next.
     alone: Option<(ThreadId, usize)>,
-    /// Whether the loop of the thread that was run alone in the execution before ends.
+    /// Whether the loop of the thread ends that was run alone in the previous execution.
     ends: Option<bool>,
-    /// The current step, and how many of its picks were made.
+    /// The current step, and the number of its picks so far.
     at: usize,
     picked: usize,
     is_cut: bool,
@@ -64,15 +65,15 @@ struct Node {
     chosen: ThreadId,
     /// The picks of the step, each with the number of options.
     picks: Vec<(u32, u32)>,
-    /// The step with these picks is among those that sleep.
+    /// Whether the step with these picks is in `sleeping`.
     is_noted: bool,
-    /// A thread that has returned to the same point but does not wait, since its loop ends by itself.
+    /// A thread that has returned to the same operation but does not wait, since its loop ends by itself.
     released: Option<ThreadId>,
     done: ThreadSet,
     /// The threads that must be tried; always contains `chosen`.
     wanted: ThreadSet,
-    /// Steps that were tried from here or before, without a dependent step since: every execution that starts with them
-    /// was covered.
+    /// Steps that were tried from here or before, without a dependent step since then: every execution that continues
+    /// with one of them was covered.
     sleeping: Vec<Step>,
 }
 
@@ -142,7 +143,7 @@ impl Reduced {
         Some(chosen)
     }
 
-    /// Continues a thread that is run alone, or determines how that ends.
+    /// Decides whether a thread that is run alone continues.
     fn run_alone(&mut self, choice: &Choice<'_>, thread: ThreadId, from: usize) -> Option<ThreadId> {
         if !self.is_redundant && choice.step() > from {
             let is_long = choice.step() >= choice.steps_max / 2;
@@ -156,7 +157,7 @@ impl Reduced {
 }
 
 impl Node {
-    /// The next alternative from here, if there is one.
+    /// Advances to the next alternative. Returns false if there is none.
     fn advance(&mut self) -> bool {
         while let Some((value, options)) = self.picks.pop() {
             if value + 1 < options {
@@ -251,14 +252,14 @@ impl Scheduler for Reduced {
 
     fn end(&mut self, ended: &Ended<'_>) -> bool {
         if let Some((thread, from)) = self.alone {
-            // If it was not found out before, the thread is done, and with it all others.
+            // If nothing was determined before, the execution has ended, and with it the loop.
             let ends = *self.ends.get_or_insert(true);
             self.is_cut |= !ends && may_hide_changes(ended.steps, thread, from);
             return false;
         }
         Analysis::new(ended, self.circles.woken(), self.nodes.len()).want_other_orders(&mut self.nodes);
         for (node, step) in self.nodes.iter_mut().zip(ended.steps) {
-            // A step of the common beginning is put to sleep once: when the search leaves it for good.
+            // A step common to several executions is put to sleep only once: when the search leaves it for good.
             if !std::mem::replace(&mut node.is_noted, true) {
                 node.sleeping.push(*step);
             }

@@ -1,8 +1,8 @@
 //! The object that represents the counts of a pointer in executions.
 //!
-//! Outside of executions a pointer costs what std's does, so a pointer created there has no object, which would have to
-//! be counted as well. If an execution uses it, the execution identifies it by its address, which is unique while it
-//! exists.
+//! Outside of executions, a pointer costs the same as that of std. So a pointer created there has no object, which
+//! would have to be counted as well. An execution that uses the pointer identifies it by the address of its value,
+//! which is unique while the value exists.
 
 use crate::object::Object;
 use crate::op::Kind;
@@ -13,12 +13,12 @@ use std::panic::Location;
 use std::sync::Arc;
 
 thread_local! {
-    /// Objects of pointers that were created outside, by the addresses of their values, and the execution that uses
-    /// them.
+    /// The serial number of an execution, and the objects of the pointers that it uses and that were created outside,
+    /// by the addresses of their values.
     static MADE_OUTSIDE: RefCell<(u64, HashMap<usize, Arc<Object>>)> = RefCell::default();
 }
 
-/// The data of a pointer about its counts.
+/// The part of a pointer that identifies its counts.
 #[derive(Clone)]
 pub(super) struct Counts {
     /// `None` if the pointer was created outside of executions.
@@ -35,7 +35,7 @@ impl Counts {
         Counts { object: runtime::is_active().then(|| object(made)), made }
     }
 
-    /// Those of the pointers to the value at this address.
+    /// The object of the pointers to the value at this address.
     #[inline]
     pub(super) fn meet<T: ?Sized>(&self, value: *const T) -> Met {
         Met(if runtime::is_active() { self.meet_active(value.addr()) } else { None })
@@ -67,13 +67,13 @@ impl Met {
         self.pause_at(kind, Location::caller());
     }
 
-    /// A pause point; whether this is a managed thread.
+    /// A pause point. Returns true if this is a managed thread.
     #[inline]
     pub(super) fn pause_at(&self, kind: Kind, place: &'static Location<'static>) -> bool {
         self.0.as_ref().is_some_and(|object| object.pause_at(kind, place, || [true; 2]))
     }
 
-    /// Adds the views of the other threads at the time when they dropped their pointers.
+    /// Adds the views of other threads when they dropped their pointers.
     #[inline]
     pub(super) fn acquire(&self) {
         if let Some(object) = &self.0 {
@@ -81,7 +81,7 @@ impl Met {
         }
     }
 
-    /// The same, and those that dropped weak ones.
+    /// Adds these views, and those of threads that dropped weak pointers.
     #[inline]
     pub(super) fn acquire_all(&self) {
         if let Some(object) = &self.0 {
@@ -89,7 +89,7 @@ impl Met {
         }
     }
 
-    /// Handles the drop of a weak pointer: only a thread with exclusive access observes what this thread did.
+    /// Stores the view of a thread that drops a weak pointer: only a thread with exclusive access gets it.
     #[inline]
     pub(super) fn release_weak(&self) {
         if let Some(object) = &self.0 {

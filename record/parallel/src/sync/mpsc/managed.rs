@@ -1,8 +1,8 @@
-//! Channels of an execution. The first gate is open to the receiver, the second to senders.
+//! Channels of an execution. The receiver waits for the first gate, senders for the second.
 //!
 //! A message carries the view of its sender to the thread that receives it, and only to that thread. If a channel has a
-//! bound, a message that takes the place of another comes after that one was received, and its sender gets the view of
-//! the receiver.
+//! bound, a message that takes the place of another one is sent after that one was received, and its sender gets the
+//! view of the receiver.
 
 use crate::execution::View;
 use crate::object::Object;
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Both ends of a channel.
 pub(super) struct Channel<T> {
     object: Object,
-    /// Its senders, whose creation and drop are not observed while there are messages.
+    /// The object of the senders: their creation and drop are not observed while there are messages.
     senders: Object,
     bound: Option<usize>,
     pub(super) made: &'static Location<'static>,
@@ -28,14 +28,14 @@ struct State<T> {
     messages: VecDeque<Message<T>>,
     senders: usize,
     is_received: bool,
-    /// The receiver waits: a message can be handed over.
+    /// Whether the receiver waits, so that a message can be handed over.
     is_awaited: bool,
-    /// The number of messages that were sent, and that were received.
+    /// The number of messages sent, and the number of messages received.
     sent: u64,
     taken: u64,
-    /// Managed threads that wait until their message is received, and its number.
+    /// Managed threads that wait until their message is received, and the number of the message.
     handing: Vec<(ThreadId, u64)>,
-    /// The view of the receiver when it received a message, by the number of the message that may then be sent, or
+    /// The views of the receiver when it received messages. The number is that of the message that may then be sent, or
     /// whose sender may continue.
     receipts: Vec<(u64, View)>,
 }
@@ -47,7 +47,7 @@ struct Message<T> {
 }
 
 impl<T> State<T> {
-    /// Adds the view of the receiver at the time when it made room for a message, or received it.
+    /// Adds the view of the receiver from the time when it made room for a message, or received it.
     fn take_receipt(&mut self, number: u64) {
         if let Some(at) = self.receipts.iter().position(|(of, _)| *of == number) {
             let (_, seen) = self.receipts.swap_remove(at);
@@ -160,7 +160,7 @@ impl<T> Channel<T> {
             state.take_receipt(number);
             return Ok(());
         }
-        // The receiver is gone. Messages before this one were given up by their senders, too.
+        // The receiver was dropped. The senders of earlier messages took back their messages, too.
         self.object.acquire(false);
         match state.messages.pop_back() {
             Some(message) => Err(SendError(message.value)),
@@ -192,12 +192,12 @@ impl<T> Channel<T> {
 
     fn take(&self, mut state: MutexGuard<'_, State<T>>) -> Result<T, TryRecvError> {
         let Some(message) = state.messages.pop_front() else {
-            // Only without a message does it matter whether there are senders.
+            // Whether there are senders is observed only if there is no message.
             self.senders.touch_alone(|| [true; 2]);
             if state.senders == 0 {
                 self.senders.acquire(false);
             }
-            // Where messages are handed over, senders have seen whether someone waits for one.
+            // If messages are passed directly, senders can observe that the receiver waits.
             if self.bound != Some(0) {
                 runtime::look();
             }
@@ -213,7 +213,7 @@ impl<T> Channel<T> {
         Ok(message.value)
     }
 
-    /// If messages are passed directly, senders can observe that the receiver waits.
+    /// Records that the receiver waits. Only if messages are passed directly can senders observe this.
     #[track_caller]
     fn begin_to_wait(&self) {
         if self.bound == Some(0) {
@@ -233,11 +233,11 @@ impl<T> Channel<T> {
         self.take(state)
     }
 
-    /// The same for some time at most.
+    /// As [`Channel::receive`], but waits at most for `timeout`.
     #[track_caller]
     pub(super) fn receive_for(&self, timeout: Duration) -> Result<T, TryRecvError> {
         self.begin_to_wait();
-        // A wait that ends before there is a message may as well end at once.
+        // A wait that ends before there is a message may as well end immediately.
         let is_out = !runtime::is_managed() || runtime::times_out(timeout);
         if !is_out {
             runtime::with(|execution| execution.set_deadline(timeout));
@@ -260,8 +260,8 @@ impl<T> Channel<T> {
 
     pub(super) fn drop_sender(&self) {
         if self.senders.pause_at(Kind::Disconnect, self.made, || [true; 2]) {
-            // Which of several goes first makes no difference: a receiver sees that all have gone, and counts as a
-            // change of this.
+            // The order in which several senders are dropped is not significant: a receiver can only observe that all
+            // have been dropped, and is treated as depending on each drop.
             runtime::look();
         }
         let mut state = self.state();
@@ -275,7 +275,7 @@ impl<T> Channel<T> {
         self.object.pause_at(Kind::Disconnect, self.made, || self.gates());
         let mut state = self.state();
         state.is_received = false;
-        // A message that is being handed over goes back to its sender.
+        // The sender takes back a message that has not been handed over.
         let left = if self.bound == Some(0) { VecDeque::new() } else { std::mem::take(&mut state.messages) };
         self.update_waiters(&mut state);
         drop(state);

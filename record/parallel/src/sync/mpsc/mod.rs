@@ -1,5 +1,5 @@
-//! Channels. One that is created in an execution belongs to it; any other is std's, and a managed thread that waits for
-//! it yields until it has a message.
+//! Channels. A channel that is created in an execution belongs to the execution. Any other channel is std's; a managed
+//! thread that waits for it yields until there is a message.
 
 mod managed;
 
@@ -34,7 +34,7 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     (SyncSender(End::Std(sender)), Receiver(ReceivingEnd::Std(receiver)))
 }
 
-/// The end of a sender: of a channel of std, or of an execution's.
+/// A sender of a channel: of std, or of an execution.
 enum End<S, T> {
     Std(S),
     Managed(Arc<Channel<T>>),

@@ -1,8 +1,8 @@
 //! A TCP connection: two streams of bytes, in order and without loss until it breaks.
 //!
-//! It breaks for a side that has waited too long for a partition to end, and when the other side resets it: because its
-//! host has crashed, or because it was dropped and data arrives or arrived that is never read. Data that had arrived
-//! before can still be read, as on Linux. Acknowledgements always arrive.
+//! The connection breaks for a side that has waited too long for a partition to end, and when the other side resets it:
+//! because its host has crashed, or because the side was dropped and received data that is never read, before or
+//! afterwards. Data that had arrived before can still be read, as on Linux. Acknowledgements always arrive.
 
 use super::link::{Arrival, Fault, Link, Wires};
 use crate::object::Object;
@@ -21,13 +21,13 @@ const OPEN: [bool; 2] = [true; 2];
 /// The error of operations of a side whose host has crashed.
 const CRASHED: ErrorKind = ErrorKind::NetworkDown;
 
-/// One of the two ends: 0 is the one that has opened the connection.
+/// One of the two ends. Side 0 opened the connection.
 pub(super) type Side = usize;
 
 pub(super) struct Connection {
     pub(super) object: Object,
     wires: Arc<Wires>,
-    /// The hosts of its sides.
+    /// The hosts of both sides.
     hosts: [usize; 2],
     state: Mutex<[Half; 2]>,
 }
@@ -35,21 +35,21 @@ pub(super) struct Connection {
 /// The state of one side.
 #[derive(Default)]
 struct Half {
-    /// The data that it has sent and the other side has not read.
+    /// The data that this side has sent and the other side has not read.
     sent: VecDeque<Segment>,
-    /// Bytes of that.
+    /// The number of bytes of that data.
     unread: usize,
-    /// It writes no more.
+    /// Whether this side sends no more data.
     is_finished: bool,
-    /// It is gone.
+    /// Whether this side was dropped.
     is_gone: bool,
-    /// The other side has reset the connection.
+    /// The reset that the other side has sent.
     reset: Option<Arrival>,
-    /// The error of its operations.
+    /// The error that operations of this side return.
     error: Option<ErrorKind>,
-    /// Whether a reset was already reported to it: from then on writes return another error.
+    /// Whether an operation has returned the reset to this side; later writes return another error.
     is_told: bool,
-    /// Tasks that wait to read or write.
+    /// Tasks that wait to read or write on this side.
     wakers: Vec<Waker>,
 }
 
@@ -64,9 +64,9 @@ enum Content {
     Reset,
 }
 
-/// Why an operation cannot be done now.
+/// The reason why an operation cannot be executed now.
 pub(super) enum Stuck {
-    /// The operation is to be tried again when the task is woken, when data arrives, or when the side gives up.
+    /// The operation has to be tried again when the task is woken, when data arrives, or when the side gives up.
     Wait {
         arrives: Option<Instant>,
         gives_up: Option<Instant>,
@@ -108,7 +108,7 @@ impl Connection {
         (self.hosts[from], self.hosts[1 - from])
     }
 
-    /// Records that the current step, which names another object, changes this one as well.
+    /// Records that the current step, whose operation names another object, changes this one as well.
     pub(super) fn touch_too(&self) {
         self.object.touch_too(|| OPEN);
     }
@@ -120,7 +120,7 @@ impl Connection {
         self.object.release();
     }
 
-    /// Notes what an operation has moved.
+    /// Records the number of bytes that an operation has moved.
     fn moved(&self, bytes: usize) {
         runtime::with(|execution| {
             let id = execution.id_of(&self.object, &|| OPEN);
@@ -128,7 +128,7 @@ impl Connection {
         });
     }
 
-    /// Calls the wakers of both sides, within the step.
+    /// Calls the wakers of both sides within the current step.
     fn wake(mut state: MutexGuard<'_, [Half; 2]>) {
         let wakers: Vec<Waker> = state.iter_mut().flat_map(|half| half.wakers.drain(..)).collect();
         drop(state);
@@ -153,7 +153,7 @@ impl Connection {
         }
     }
 
-    /// Sets the error of a side that has waited too long, or that was reset. Otherwise returns when to check again.
+    /// Sets the error of a side that has waited too long or has received a reset. Returns when to check again.
     fn settle(&self, state: &mut [Half; 2], side: Side) -> Due {
         let link = self.link(side);
         let stopped = state[side].sent.iter().find_map(|segment| match segment.arrival {
@@ -181,7 +181,7 @@ impl Connection {
         Due { arrives, gives_up }
     }
 
-    /// Breaks the connection for both sides, if the schedule chooses so.
+    /// Breaks the connection for both sides, if the scheduler chooses so.
     fn may_break(&self, state: &mut [Half; 2]) {
         if state.iter().all(|half| half.error.is_none()) && self.wires.strikes(Fault::Reset) {
             for half in state {
@@ -193,7 +193,7 @@ impl Connection {
         }
     }
 
-    /// Whether there is data to read, or the end, or an error.
+    /// Succeeds if there is data to read, or the end of the data. Fails with the error of the side, if any.
     pub(super) fn readable(&self, side: Side) -> Result<(), Stuck> {
         let mut state = self.state();
         let due = self.settle(&mut state, side);
@@ -215,7 +215,7 @@ impl Connection {
             }
             Ok(()) => Ok(()),
             Err(Some(_)) if is_crashed && first.len() > 0 && matches!(first.arrival, Arrival::Late(_)) => {
-                // It was never sent: the host has crashed before.
+                // The data was never sent: the host crashed before.
                 state[1 - side].sent.retain(|segment| segment.len() == 0);
                 state[1 - side].unread = 0;
                 state[side].error.get_or_insert(ErrorKind::ConnectionReset);
@@ -224,7 +224,7 @@ impl Connection {
             }
             Err(at) => {
                 let Some(error) = error else { return Err(due.stuck(at)) };
-                // The connection is no more, so what is still on its way never arrives.
+                // The connection is broken, so data in transit never arrives.
                 state[1 - side].sent.clear();
                 state[1 - side].unread = 0;
                 state[side].is_told = true;
@@ -233,7 +233,7 @@ impl Connection {
         }
     }
 
-    /// Reads available data into a buffer; returns 0 at the end. Removes nothing if `is_peek`.
+    /// Reads available data into a buffer. Returns 0 at the end of the data. Removes nothing if `is_peek`.
     pub(super) fn read(&self, side: Side, buffer: &mut [u8], is_peek: bool) -> Result<usize, Stuck> {
         let mut state = self.state();
         self.may_break(&mut state);
@@ -255,7 +255,7 @@ impl Connection {
             if count == most {
                 break;
             }
-            // The third pick of the step at most: there is room for it.
+            // This is at most the third pick of the step, for which there is room.
             let Some(next) = half.sent.get_mut(looked) else { break };
             let is_there = if looked == 1 {
                 self.wires.look(link, &mut next.arrival).is_ok()
@@ -279,7 +279,7 @@ impl Connection {
         Ok(count)
     }
 
-    /// Whether a side can write, or there is an error.
+    /// Succeeds if a side can write. Fails with the error of the side, if any.
     pub(super) fn writable(&self, side: Side) -> Result<(), Stuck> {
         let mut state = self.state();
         let due = self.settle(&mut state, side);
@@ -302,7 +302,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Writes as much as there is room for.
+    /// Writes as much data as the buffer has room for. Returns the number of bytes.
     pub(super) fn write<'a>(
         &self,
         side: Side,
@@ -333,7 +333,7 @@ impl Connection {
         Ok(most)
     }
 
-    /// Handles data for a side that was dropped, which resets the connection.
+    /// Handles data for a side that was dropped: the connection is reset.
     fn refuse(&self, state: &mut [Half; 2], side: Side) {
         state[side].sent.clear();
         state[side].unread = 0;
@@ -350,7 +350,7 @@ impl Connection {
         state[side].is_finished = true;
     }
 
-    /// A side writes no more.
+    /// Ends the data of a side.
     pub(super) fn finish(&self, side: Side) {
         let mut state = self.state();
         if !std::mem::replace(&mut state[side].is_finished, true) {
@@ -381,7 +381,7 @@ impl Connection {
         Connection::wake(state);
     }
 
-    /// Drops a side with its host. Data that it has sent and that has not arrived is lost.
+    /// Drops a side with its host. Data that was sent and has not arrived is lost.
     pub(super) fn crash(&self, host: usize) {
         let mut state = self.state();
         for side in 0..2 {
@@ -390,7 +390,8 @@ impl Connection {
             }
             let own = &mut state[side];
             own.is_gone = true;
-            // What was not there for sure is lost with it: see `look` for what nobody has looked for.
+            // Data that has not certainly arrived is lost. [`Connection::look`] handles data for which the other side
+            // has not looked.
             own.sent.retain(|segment| matches!(segment.arrival, Arrival::Here | Arrival::Sent(None)));
             own.unread = own.sent.iter().map(Segment::len).sum();
             own.error = Some(CRASHED);
@@ -399,7 +400,7 @@ impl Connection {
         Connection::wake(state);
     }
 
-    /// A link was stopped, or is not any more.
+    /// Updates the messages of both sides after a link was stopped or restored.
     pub(super) fn relink(&self) {
         let mut state = self.state();
         for side in 0..2 {
@@ -419,7 +420,7 @@ impl Connection {
         Connection::wake(state);
     }
 
-    /// A side whose time was over before a partition ended.
+    /// Sets the error of a side that waited too long before a partition ended.
     fn settle_timeout(&self, state: &mut [Half; 2], side: Side) {
         let reset = state[side].reset.take();
         self.settle(state, side);

@@ -1,4 +1,4 @@
-//! As `tokio::net::tcp`: the halves of a connection, which two tasks may own.
+//! As `tokio::net::tcp`: the halves of a connection, which different tasks may own.
 
 use super::socket::{Socket, reads, writes};
 use crate::tokio::io::ReadBuf;
@@ -148,7 +148,7 @@ macro_rules! write_half {
 write_half!(WriteHalf<'_>, own => own.0);
 write_half!(OwnedWriteHalf, own => own.socket);
 
-/// The socket of two halves again, if they are of one.
+/// Returns the socket of two halves, if they belong to the same one.
 pub(super) fn reunite(own: OwnedReadHalf, mut other: OwnedWriteHalf) -> Result<Arc<Socket>, ReuniteError> {
     if !Arc::ptr_eq(&own.0, &other.socket) {
         return Err(ReuniteError(own, other));

@@ -22,7 +22,7 @@ const OPEN: [bool; 2] = [true; 2];
 /// The maximum number of hosts of a network: the number of addresses.
 pub(super) const HOSTS_MAX: usize = 250;
 
-/// Connections that wait to be accepted, at most.
+/// The maximum number of connections that wait to be accepted.
 pub(super) const BACKLOG: usize = 1024;
 
 /// The first port for sockets that do not request one.
@@ -33,7 +33,7 @@ pub(super) struct World {
     pub(super) wires: Arc<Wires>,
     hosts: Mutex<Vec<Arc<Node>>>,
     connections: Mutex<Vec<Weak<Connection>>>,
-    /// Tasks that wait to connect.
+    /// The wakers of tasks that wait to connect.
     connecting: Mutex<Vec<Waker>>,
 }
 
@@ -41,14 +41,14 @@ pub(super) struct World {
 pub(super) struct Node {
     pub(super) name: String,
     pub(super) number: usize,
-    /// The object of its ports.
+    /// The object that represents the ports.
     ports: Object,
     world: Arc<World>,
     pub(super) state: Mutex<State>,
 }
 
 pub(super) struct State {
-    /// How often it was started.
+    /// How often the host was started.
     pub(super) starts: u32,
     pub(super) is_up: bool,
     pub(super) scope: Arc<Scope>,
@@ -58,7 +58,8 @@ pub(super) struct State {
     next_port: u16,
 }
 
-/// Connections that wait to be accepted, and the waiting tasks. Loopback only if that is what was bound.
+/// Connections that wait to be accepted, and the tasks that wait to accept. Only the host itself can connect to a
+/// loopback address.
 pub(super) struct Queue {
     is_loopback: bool,
     state: Mutex<(VecDeque<End>, Vec<Waker>)>,
@@ -91,12 +92,12 @@ impl World {
         self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The host of this name.
+    /// The host with this name.
     pub(super) fn find(&self, name: &str) -> Option<Arc<Node>> {
         self.hosts().iter().find(|host| host.name == name).cloned()
     }
 
-    /// One more host.
+    /// Adds a host.
     pub(super) fn add(self: &Arc<World>, name: &str, made: &'static Location<'static>) -> Arc<Node> {
         assert!(self.find(name).is_none(), "the network has a host {name:?} already");
         let mut hosts = self.hosts();
@@ -120,7 +121,7 @@ impl World {
         host
     }
 
-    /// Stores a connection, whose links may be stopped later.
+    /// Stores a connection, in order to update it when its links are stopped or restored.
     fn note(&self, connection: &Arc<Connection>) {
         let mut all = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|own| own.strong_count() > 0);
@@ -132,7 +133,7 @@ impl World {
         all.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Some links were stopped, or are not any more.
+    /// Updates all messages and waiting tasks after links were stopped or restored.
     pub(super) fn relink(&self) {
         for connection in self.connections() {
             connection.relink();
@@ -147,7 +148,7 @@ impl World {
         self.wake_connecting();
     }
 
-    /// Leaves a waker of a task that waits to connect.
+    /// Stores the waker of a task that waits to connect.
     pub(super) fn leave(&self, waker: &Waker) {
         let waker = waker.clone();
         self.connecting.lock().unwrap_or_else(PoisonError::into_inner).push(waker);
@@ -168,24 +169,24 @@ impl Node {
         &self.world
     }
 
-    /// A pause point before an operation on its ports.
+    /// A pause point before an operation on the ports.
     pub(super) fn pause(&self, kind: Kind, place: &'static Location<'static>) {
         self.ports.pause_at(kind, place, || OPEN);
         self.ports.acquire(true);
         self.ports.release();
     }
 
-    /// Notes that the step under way changes its ports as well.
+    /// Records that the current step changes the ports as well.
     fn touch(&self) {
         self.ports.touch_too(|| OPEN);
     }
 
-    /// Notes where the task waits for its ports.
+    /// Records the place where the task waits for the ports.
     pub(super) fn awaits(&self, place: &'static Location<'static>) {
         executor::awaits(Some(&self.ports), place);
     }
 
-    /// Its address on the network.
+    /// The host's address on the network.
     pub(super) fn ip(&self) -> IpAddr {
         let last = crate::ids::byte(self.number + 1);
         IpAddr::V4(Ipv4Addr::new(192, 168, 0, last))
@@ -199,7 +200,8 @@ impl Node {
         self.world.hosts().iter().find(|host| host.ip() == ip).cloned()
     }
 
-    /// Whether an object created after this number of starts still works.
+    /// Fails if the host is down or was started again since: `starts` is the number of starts when an object was
+    /// created.
     pub(super) fn is_alive(&self, starts: u32) -> io::Result<()> {
         let state = self.state();
         if state.is_up && state.starts == starts {
@@ -208,14 +210,14 @@ impl Node {
         Err(io::Error::new(ErrorKind::NetworkDown, format!("the host {:?} has crashed", self.name)))
     }
 
-    /// The address where it may listen: the given one, if it is an address of this host.
+    /// The address at which to listen. Fails if it is not an address of this host.
     fn own(&self, address: SocketAddr) -> io::Result<IpAddr> {
         let ip = address.ip();
         let is_own = ip.is_loopback() || ip.is_unspecified() || ip == self.ip();
         if is_own { Ok(ip) } else { Err(ErrorKind::AddrNotAvailable.into()) }
     }
 
-    /// Listens at an address. Returns the actual one.
+    /// Listens at an address. Returns the address with the actual port.
     pub(super) fn listen(&self, address: SocketAddr) -> io::Result<(SocketAddr, Arc<Queue>)> {
         let ip = self.own(address)?;
         let mut state = self.state();
@@ -225,7 +227,7 @@ impl Node {
         Ok((SocketAddr::new(ip, port), queue))
     }
 
-    /// Opens a UDP port. Returns its address.
+    /// Opens a UDP port. Returns the address with the actual port.
     pub(super) fn receive(&self, address: SocketAddr) -> io::Result<(SocketAddr, Arc<Mailbox>)> {
         let ip = self.own(address)?;
         let mut state = self.state();
@@ -240,7 +242,7 @@ impl Node {
         self.state().mailboxes.get(&port).cloned()
     }
 
-    /// Closes a port, if it is still this queue's. Connections that were not accepted are reset.
+    /// Closes a port, if this queue still owns it. Connections that were not accepted are reset.
     pub(super) fn close(&self, port: u16, queue: &Arc<Queue>) {
         let mut state = self.state();
         if state.listeners.get(&port).is_some_and(|own| Arc::ptr_eq(own, queue)) {
@@ -251,7 +253,7 @@ impl Node {
         self.world.wake_connecting();
     }
 
-    /// Closes a UDP port, if it is still this mailbox's.
+    /// Closes a UDP port, if this mailbox still owns it.
     pub(super) fn stop_receiving(&self, port: u16, mailbox: &Arc<Mailbox>) {
         let mut state = self.state();
         if state.mailboxes.get(&port).is_some_and(|own| Arc::ptr_eq(own, mailbox)) {
@@ -259,7 +261,7 @@ impl Node {
         }
     }
 
-    /// Opens a connection to a port of another host, or of this one. `None` if its backlog is full.
+    /// Opens a connection to a port of another host, or of this one. Returns `None` if the backlog of the port is full.
     pub(super) fn open(
         &self,
         to: &Arc<Node>,
@@ -289,7 +291,7 @@ impl Node {
         Ok(Some(ends.0))
     }
 
-    /// Ends all its connections and ports in the network.
+    /// Closes all connections and ports of the host.
     pub(super) fn crash(&self) {
         let queues: Vec<Arc<Queue>> = {
             let mut state = self.state();
@@ -306,7 +308,7 @@ impl Node {
         self.world.wake_connecting();
     }
 
-    /// Starts it again, without open ports.
+    /// Starts the host again, without open ports.
     pub(super) fn restart(self: &Arc<Node>, made: &'static Location<'static>) {
         let own: Weak<Node> = Arc::downgrade(self);
         let mut state = self.state();
@@ -343,7 +345,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection that came first; if there is none, leaves a waker.
+    /// Returns the connection that came first. If there is none, stores a waker.
     pub(super) fn accept(&self, world: &World, waker: &Waker) -> Option<End> {
         let waker = waker.clone();
         let mut state = self.state();
@@ -366,7 +368,7 @@ impl Queue {
         let (ends, wakers) = std::mem::take(&mut *self.state());
         executor::wake_all(wakers);
         for end in &ends {
-            // The step names the ports only, and the other side may be about to write.
+            // The step names only the ports, and the other side may be about to write.
             end.connection.touch_too();
             end.connection.abort(end.side);
         }
@@ -375,7 +377,7 @@ impl Queue {
 }
 
 thread_local! {
-    /// The host of tasks without one, in the execution with this serial number.
+    /// The default host, in the execution with this serial number.
     static LOCAL: RefCell<Option<(u64, Arc<Node>)>> = const { RefCell::new(None) };
 }
 
@@ -397,8 +399,8 @@ pub(super) fn current() -> Arc<Node> {
     known.unwrap_or_else(|| {
         let host = new();
         if let Some((_, before)) = LOCAL.replace(Some((serial, Arc::clone(&host)))) {
-            // What an execution has left that was cut off is leaked, as its threads are: dropping it would be part of
-            // this one.
+            // The hosts of an execution with cut-off threads are leaked, as its threads are: to drop them would be part
+            // of the current execution.
             if before.state().listeners.is_empty() {
                 before.world.hosts().clear();
             }

@@ -1,8 +1,8 @@
 //! Links between hosts: whether messages pass, and when they arrive.
 //!
-//! The time when a message arrives is not determined until a thread looks for it. It has usually arrived then; it is
-//! late if the schedule chooses so, and arrives when time has passed, that is when nothing else can happen. So a
-//! program is tested with messages that overtake each other on different connections, and that have not arrived when
+//! It is not determined when a message arrives until a thread looks for it. Usually the message has arrived then. If
+//! the schedule chooses so, it is late: it then arrives when time has passed, that is when nothing else can happen. So
+//! a program is tested with messages that overtake each other on different connections, and that have not arrived when
 //! something else breaks.
 
 use crate::object::Object;
@@ -74,7 +74,7 @@ impl Default for NetworkSettings {
     }
 }
 
-/// From a host to a host, by their numbers.
+/// The number of the host that sends, and of the host that receives.
 pub(super) type Link = (usize, usize);
 
 /// The reason why a link passes no messages.
@@ -94,11 +94,11 @@ pub(super) struct Wires {
 /// The state of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Arrival {
-    /// It was sent, and arrives at this moment, unless it is late.
+    /// The message was sent. It arrives at this moment, or as soon as a thread looks for it, unless it is late.
     Sent(Option<Instant>),
     Late(Instant),
     Here,
-    /// It waits for the link since this moment.
+    /// The message has been waiting for the link since this moment.
     Stopped(Instant),
 }
 
@@ -115,7 +115,7 @@ impl Wires {
         link.0 != link.1 && self.stops().get(&link).is_some_and(|stop| stop.is_cut)
     }
 
-    /// Whether messages are stopped.
+    /// Returns true if the link passes no messages.
     pub(super) fn is_stopped(&self, link: Link) -> bool {
         link.0 != link.1 && self.stops().get(&link).is_some_and(|stop| stop.is_cut || stop.is_held)
     }
@@ -128,12 +128,12 @@ impl Wires {
         self.stops().entry(link).or_default().is_held = is_held;
     }
 
-    /// Whether a fault affects a message. It is chosen within the step, since the caller holds locks.
+    /// Returns true if a fault affects a message. The pick is part of the current step, since the caller holds locks.
     pub(super) fn strikes(&self, fault: Fault) -> bool {
         self.settings.faults.contains(&fault) && runtime::pick_within(fault.pick(), 2) == 1
     }
 
-    /// The state of a message that is sent now.
+    /// The initial state of a message that is sent now.
     pub(super) fn send(&self, link: Link) -> Arrival {
         if self.is_stopped(link) {
             return Arrival::Stopped(Instant::unscheduled());
@@ -142,7 +142,8 @@ impl Wires {
         Arrival::Sent((!latency.is_zero()).then(|| Instant::unscheduled() + latency))
     }
 
-    /// Whether a message has arrived when a thread looks for it; if not, when it will arrive, if known.
+    /// Determines whether a message has arrived when a thread looks for it. If not, returns when it will arrive, if
+    /// known.
     pub(super) fn look(&self, link: Link, arrival: &mut Arrival) -> Result<(), Option<Instant>> {
         match *arrival {
             Arrival::Here => return Ok(()),
@@ -154,7 +155,7 @@ impl Wires {
                 if self.strikes(Fault::Late) {
                     let now = Instant::unscheduled();
                     if self.is_stopped(link) {
-                        // It did not get through in time.
+                        // The message did not arrive before the link was stopped.
                         *arrival = Arrival::Stopped(now);
                         return Err(None);
                     }
@@ -172,7 +173,7 @@ impl Wires {
         Ok(())
     }
 
-    /// The new state of a message on a link that was stopped or restored.
+    /// Updates the state of a message on a link that was stopped or restored.
     pub(super) fn relink(&self, link: Link, arrival: &mut Arrival) {
         let now = Instant::unscheduled();
         let is_stopped = self.is_stopped(link);

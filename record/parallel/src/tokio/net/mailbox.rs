@@ -7,11 +7,11 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-/// The maximum number of datagrams that wait for a socket. Further ones are dropped, as by a system whose buffers are
-/// full.
+/// The maximum number of datagrams that wait for a socket. Further datagrams are dropped, as by a system with full
+/// buffers.
 const DATAGRAMS_MAX: usize = 1024;
 
-/// Bytes of a datagram, at most.
+/// The maximum number of bytes of a datagram.
 pub(super) const BYTES_MAX: usize = 65_507;
 
 pub(super) struct Mailbox {
@@ -58,13 +58,13 @@ impl Mailbox {
         std::mem::take(&mut state.wakers)
     }
 
-    /// The first matching datagram that has arrived; if there is none, when one will arrive, if known.
+    /// Takes the first matching datagram that has arrived. If there is none, returns when one will arrive, if known.
     pub(super) fn take(&self, wanted: impl Fn(SocketAddr) -> bool, is_peek: bool) -> Result<Datagram, Option<Instant>> {
         let mut state = self.state();
-        // What comes from others to a socket that is connected goes nowhere.
+        // A connected socket discards datagrams from other addresses.
         state.datagrams.retain(|datagram| wanted(datagram.from));
         let mut next: Option<Instant> = None;
-        // One of them is late at most, or a step would have no room for the picks.
+        // At most one of the datagrams is late, since a step has no room for more picks.
         let mut is_late = false;
         for at in 0..state.datagrams.len() {
             let Datagram { link, arrival, .. } = &mut state.datagrams[at];
@@ -85,14 +85,14 @@ impl Mailbox {
         Err(next)
     }
 
-    /// Drops datagrams that a partition has stopped. Later ones are not even stored.
+    /// Drops datagrams that a partition has stopped. Datagrams sent during the partition are not even stored.
     fn lose(&self, state: &mut State) {
         let is_lost =
             |datagram: &Datagram| matches!(datagram.arrival, Arrival::Stopped(_)) && self.wires.is_cut(datagram.link);
         state.datagrams.retain(|datagram| !is_lost(datagram));
     }
 
-    /// Leaves a waker.
+    /// Stores a waker.
     pub(super) fn leave(&self, waker: &Waker) {
         let waker = waker.clone();
         let mut state = self.state();
@@ -101,8 +101,8 @@ impl Mailbox {
         }
     }
 
-    /// Handles a link that was stopped or restored: datagrams in transit are lost in a partition. Returns the wakers to
-    /// call.
+    /// Updates the datagrams after a link was stopped or restored: a partition loses those in transit. Returns the
+    /// wakers to call.
     pub(super) fn relink(&self) -> Vec<Waker> {
         let mut state = self.state();
         for datagram in &mut state.datagrams {

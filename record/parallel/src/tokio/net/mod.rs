@@ -1,8 +1,8 @@
-//! As `tokio::net`, over a simulated network: TCP and UDP between hosts that a [`Network`](crate::net::Network) has.
+//! As `tokio::net`, over a simulated network: TCP and UDP between the hosts of a [`Network`](crate::net::Network).
 //!
-//! Tasks that run on no host of a network are on a separate one, `localhost`, which all of them share in an execution.
-//! So a test of a server over the loopback address needs no `Network`. Outside of executions the same applies to the
-//! process.
+//! Tasks that run on no host of a network run on a separate host, `localhost`, which all of them share in an execution.
+//! So a test of a server over the loopback address needs no `Network`. Outside of executions, all tasks of the process
+//! share one `localhost`.
 //!
 //! Possible events:
 //!

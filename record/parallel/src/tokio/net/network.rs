@@ -1,4 +1,4 @@
-//! A network of hosts, as a test has it: it starts programs on hosts, and breaks things.
+//! A network of hosts, as tests use it: starts programs on hosts, and injects faults.
 
 use super::host::{Node, World};
 use super::link::{Link, NetworkSettings};
@@ -100,7 +100,7 @@ impl Network {
         (self.number(a), self.number(b))
     }
 
-    /// A moment at which something happens to the network.
+    /// Executes a change of the network as a step.
     fn command(&self, kind: Kind, what: &str, place: &'static Location<'static>, change: impl FnOnce()) {
         self.world.wires.object.pause_at(kind, place, || [true; 2]);
         runtime::with(|execution| {

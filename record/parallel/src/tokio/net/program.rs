@@ -1,4 +1,4 @@
-//! The program that a host runs whenever it is started: a closure that one thread calls at a time.
+//! The program that a host runs whenever it is started: a closure that only one thread calls at a time.
 
 use crate::object::Object;
 use crate::op::{Gate, Kind, ObjectId, Op};
@@ -9,18 +9,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 type Body = Box<dyn FnMut(&Arc<Scope>) + Send>;
 
-/// A closure that is removed while it is called. It may reach pause points, so no lock of std is held meanwhile.
+/// A closure that is taken out while it runs. It may reach pause points, so no lock of std is held meanwhile.
 pub(super) struct Program {
     body: Mutex<Option<Body>>,
-    /// Its first gate is open while no thread calls it.
+    /// The object of the closure. Its first gate is open while no thread runs the closure.
     object: Object,
 }
 
-/// The closure, which is restored even after a panic.
+/// The closure while it runs. It is put back even after a panic.
 struct Called<'a> {
     program: &'a Program,
     body: Option<Body>,
-    /// The number of steps before the call.
+    /// The number of steps before the closure ran.
     steps: Option<usize>,
 }
 
@@ -29,7 +29,7 @@ impl Program {
         Program { body: Mutex::new(Some(body)), object: Object::new("program of a host", made) }
     }
 
-    /// Calls it, after all others that do.
+    /// Runs the closure, after all threads that are running it.
     pub(super) fn start(&self, scope: &Arc<Scope>, place: &'static Location<'static>) {
         let mut called = self.take(place);
         if let Some(body) = &mut called.body {
@@ -39,14 +39,14 @@ impl Program {
 
     fn take(&self, place: &'static Location<'static>) -> Called<'_> {
         loop {
-            // The lock is not held in the loop's body.
+            // The temporary guard is dropped before the loop's body.
             let body = self.body.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(body) = body {
                 self.object.set_gates([false, true]);
                 let steps = runtime::with(|execution| execution.steps_taken());
                 return Called { program: self, body: Some(body), steps };
             }
-            // Two threads restart the host, or its program does so itself.
+            // Two threads restart the host, or its own program restarts it.
             assert!(
                 runtime::is_managed(),
                 "a host is restarted while its program starts, by a thread that cannot wait"
@@ -60,7 +60,7 @@ impl Program {
 impl Drop for Called<'_> {
     fn drop(&mut self) {
         *self.program.body.lock().unwrap_or_else(PoisonError::into_inner) = self.body.take();
-        // In the step in which it was taken nobody has found it away.
+        // If the closure was put back in the step in which it was taken out, no thread has found it missing.
         if self.steps != runtime::with(|execution| execution.steps_taken()) {
             self.program.object.touch_too(|| [true; 2]);
         }

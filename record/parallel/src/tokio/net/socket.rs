@@ -1,4 +1,4 @@
-//! A connection's end as a program has it: how its streams and halves are polled, tried, and shut down.
+//! One end of a connection, as a program uses it: polling its streams and halves, single attempts, and shutdown.
 
 use super::connection::Stuck;
 use super::host::{End, Node};
@@ -14,11 +14,11 @@ use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-/// A connection's end, as a program has it.
+/// One end of a connection, as a program uses it.
 pub(super) struct Socket {
     pub(super) end: End,
     host: Arc<Node>,
-    /// How often the host was started before.
+    /// The number of starts of the host when the socket was created.
     starts: u32,
     waits: Mutex<Waits>,
     place: &'static Location<'static>,
@@ -26,9 +26,9 @@ pub(super) struct Socket {
 
 #[derive(Default)]
 struct Waits {
-    /// Of the reader, and of the writer.
+    /// The timer of the reader, and that of the writer.
     timers: [Timer; 2],
-    /// Whether a thread has looked for data in transit, and has not waited.
+    /// Whether a thread has looked for data in transit without waiting.
     is_vain: bool,
     is_nodelay: bool,
 }
@@ -45,7 +45,7 @@ impl Socket {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An operation, which is polled with the timer of the reader or the writer.
+    /// Polls an operation, with the timer of the reader or the writer.
     fn poll<T>(
         &self,
         cx: &mut Context<'_>,
@@ -71,7 +71,7 @@ impl Socket {
         }
     }
 
-    /// An operation that is tried once. If the caller tries again while data is in transit, time passes.
+    /// Tries an operation once. If the caller tries again while data is in transit, the clock advances.
     fn attempt<T>(
         &self,
         kind: Kind,
@@ -137,7 +137,7 @@ impl Socket {
         cx: &mut Context<'_>,
         place: &'static Location<'static>,
     ) -> Poll<io::Result<()>> {
-        // An error makes it readable: the next read returns it.
+        // An error makes the socket readable: the next read returns it.
         self.poll(cx, READ, place, || match self.end.connection.readable(self.end.side) {
             Err(Stuck::Fails(_)) => Ok(()),
             other => other,
@@ -176,7 +176,7 @@ impl Socket {
     }
 }
 
-/// Makes a type readable whose socket is found so.
+/// Implements `AsyncRead` for a type, given its socket.
 macro_rules! reads {
     ($type:ty, $own:ident => $socket:expr) => {
         impl ::tokio::io::AsyncRead for $type {
@@ -192,7 +192,7 @@ macro_rules! reads {
     };
 }
 
-/// Makes a type writable whose socket is found so.
+/// Implements `AsyncWrite` for a type, given its socket.
 macro_rules! writes {
     ($type:ty, $own:ident => $socket:expr) => {
         impl ::tokio::io::AsyncWrite for $type {
@@ -209,7 +209,7 @@ macro_rules! writes {
                 self: std::pin::Pin<&mut Self>,
                 _: &mut std::task::Context<'_>,
             ) -> std::task::Poll<std::io::Result<()>> {
-                // What is written is sent at once, as over TCP.
+                // Written data is sent immediately, as over TCP.
                 std::task::Poll::Ready(Ok(()))
             }
 

@@ -180,7 +180,7 @@ async fn connect(host: &Arc<Node>, address: SocketAddr, place: &'static Location
         host.is_alive(starts)?;
         let is_stopped = links.iter().any(|link| world.wires.is_stopped(*link));
         let opened = if is_stopped { Ok(None) } else { host.open(&to, address, place) };
-        // Who tries until someone listens changes nothing.
+        // An attempt that is refused changes nothing.
         let opened = opened.inspect_err(|_| runtime::look())?;
         if let Some(end) = opened {
             return Poll::Ready(Ok(end));

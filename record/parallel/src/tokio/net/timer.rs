@@ -1,4 +1,4 @@
-//! The moment at which a task has to check again what it waits for.
+//! The moment at which a task has to check its condition again.
 
 use crate::time::Instant;
 use crate::tokio::time::{Sleep, sleep_until};
@@ -6,12 +6,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::Context;
 
-/// At most one timer.
+/// A timer, or none.
 #[derive(Debug, Default)]
 pub(super) struct Timer(Option<Sleep>);
 
 impl Timer {
-    /// Wakes the task at a moment, and not at the one that was set before.
+    /// Sets the moment at which the task is woken. It replaces the one that was set before.
     pub(super) fn set(&mut self, at: Option<Instant>, cx: &mut Context<'_>) {
         self.0 = None;
         if let Some(at) = at {

@@ -30,7 +30,7 @@ pub struct UdpSocket {
 struct Waits {
     peer: Option<SocketAddr>,
     timer: Timer,
-    /// Whether a thread has looked for datagrams in transit, and has not waited.
+    /// Whether a thread has looked for datagrams in transit without waiting.
     is_vain: bool,
 }
 
@@ -170,7 +170,7 @@ impl UdpSocket {
         self.waits().peer.ok_or_else(|| io::Error::new(ErrorKind::NotConnected, "Destination address required"))
     }
 
-    /// A datagram that has arrived, or when one will arrive.
+    /// Takes a datagram that has arrived. If there is none, returns when one will arrive, if known.
     fn take(&self, is_peek: bool) -> Result<Datagram, Option<Instant>> {
         let peer = self.waits().peer;
         self.mailbox.take(|from| peer.is_none_or(|peer| peer == from), is_peek)
@@ -198,7 +198,7 @@ impl UdpSocket {
         }
     }
 
-    /// A datagram if there is one. If the caller tries again while one is in transit, time passes.
+    /// Takes a datagram if there is one. If the caller tries again while one is in transit, the clock advances.
     fn attempt(&self, place: &'static Location<'static>) -> io::Result<Datagram> {
         self.host.pause(Kind::Receive, place);
         self.host.is_alive(self.starts)?;
@@ -292,7 +292,7 @@ impl UdpSocket {
 }
 
 impl Datagram {
-    /// Copies it into a buffer, as far as it fits.
+    /// Copies the datagram into a buffer, as far as it fits. Returns the number of bytes, and the sender's address.
     fn copy(&self, buffer: &mut [u8]) -> (usize, SocketAddr) {
         let length = self.data.len().min(buffer.len());
         buffer[..length].copy_from_slice(&self.data[..length]);

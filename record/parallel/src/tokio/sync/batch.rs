@@ -1,7 +1,8 @@
-//! A fair count of permits, the basis of locks, semaphores and bounded channels.
+//! A fair counter of permits, the basis of locks, semaphores and bounded channels.
 //!
-//! A task that requests more permits than available takes the available ones and waits for the rest; released permits
-//! go to the waiting tasks, the first one first, so no task overtakes another. tokio guarantees this for its semaphore.
+//! A task that requests more permits than are available takes the available ones and waits for the rest. Released
+//! permits go to the waiting tasks in the order of their requests, so no task overtakes another. tokio guarantees this
+//! for its semaphore.
 
 use crate::object::Object;
 use crate::op::{Kind, ThreadId};
@@ -20,7 +21,7 @@ const OPEN: [bool; 2] = [true; 2];
 /// Permits, and the tasks that wait for them.
 pub(super) struct Batch {
     object: Object,
-    /// Whether deadlocks name the holder.
+    /// Whether the report on a deadlock names the holder.
     is_lock: bool,
     state: Mutex<State>,
 }
@@ -29,21 +30,21 @@ struct State {
     permits: usize,
     is_closed: bool,
     queue: VecDeque<Waiter>,
-    /// Tasks whose request was granted, and that were not polled since.
+    /// Tasks whose request was granted, and which were not polled since then.
     granted: Vec<u64>,
     tickets: u64,
 }
 
 struct Waiter {
     ticket: u64,
-    /// Permits that it still needs.
+    /// The number of permits that the task still needs.
     needs: usize,
-    /// `None` if it was called.
+    /// `None` if the waker was called.
     waker: Option<Waker>,
     thread: Option<ThreadId>,
 }
 
-/// Why there was no permit.
+/// The reason why there was no permit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NoPermit {
     Closed,
@@ -69,7 +70,7 @@ impl Batch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a thread holds a lock.
+    /// Records that a thread holds a lock.
     fn hold(&self, thread: Option<ThreadId>) {
         if !self.is_lock {
             return;
@@ -85,7 +86,7 @@ impl Batch {
         Acquire { batch: self, permits, ticket: None, place }
     }
 
-    /// Acquires this number of permits, if they are available.
+    /// Acquires this number of permits, if they are available now.
     pub(super) fn try_acquire(&self, permits: usize, place: &'static Location<'static>) -> Result<(), NoPermit> {
         self.object.pause_at(Kind::TryAcquire, place, || OPEN);
         let mut state = self.state();
@@ -113,7 +114,7 @@ impl Batch {
         }
     }
 
-    /// The same within the step under way.
+    /// As [`Batch::release`], but within the current step.
     pub(super) fn release_within(&self, permits: usize) {
         if permits > 0 {
             self.object.touch_too(|| OPEN);
@@ -130,7 +131,7 @@ impl Batch {
         executor::wake_all(wakers.into_iter().filter_map(|(waker, _)| waker));
     }
 
-    /// Removes permits permanently. Returns how many there were.
+    /// Removes permits permanently. Returns the number removed.
     pub(super) fn forget(&self, permits: usize, place: &'static Location<'static>) -> usize {
         self.object.pause_at(Kind::TryAcquire, place, || OPEN);
         let mut state = self.state();
@@ -139,13 +140,13 @@ impl Batch {
         taken
     }
 
-    /// How many permits there are.
+    /// The number of available permits.
     pub(super) fn available(&self, place: &'static Location<'static>) -> usize {
         self.object.pause_at(Kind::Load, place, || OPEN);
         self.state().permits
     }
 
-    /// The same without a pause point.
+    /// As [`Batch::available`], but without a pause point.
     pub(super) fn available_within(&self) -> usize {
         self.object.touch_too(|| OPEN);
         self.state().permits
@@ -160,13 +161,13 @@ impl Batch {
         is_closed
     }
 
-    /// From now on no permit can be acquired; ends all waits for permits.
+    /// Ends all waits, and makes every later request fail.
     pub(super) fn close(&self, place: &'static Location<'static>) {
         self.object.pause_at(Kind::Release, place, || OPEN);
         self.close_now();
     }
 
-    /// The same within the step under way.
+    /// As [`Batch::close`], but within the current step.
     pub(super) fn close_within(&self) {
         self.object.touch_too(|| OPEN);
         self.close_now();
@@ -176,7 +177,7 @@ impl Batch {
         self.object.release();
         let mut state = self.state();
         state.is_closed = true;
-        // Whoever waits still has its ticket, and finds that there is nothing to wait for.
+        // Tasks that wait keep their tickets, and find that the semaphore is closed.
         let wakers: Vec<Waker> = state.queue.iter_mut().filter_map(|waiter| waiter.waker.take()).collect();
         drop(state);
         executor::wake_all(wakers);
@@ -205,7 +206,7 @@ impl State {
     }
 }
 
-/// A wait for permits. If it is dropped, it returns those that it has.
+/// A wait for permits. If it is dropped, it returns the permits that it has taken.
 #[must_use = "futures do nothing unless they are polled"]
 pub(super) struct Acquire<'a> {
     batch: &'a Batch,
@@ -224,7 +225,7 @@ impl Future for Acquire<'_> {
         let thread = runtime::with(|execution| execution.current());
         let mut state = batch.state();
         if state.is_closed {
-            // What it has got before, it gives back when it is dropped.
+            // The permits taken so far are returned when this future is dropped.
             drop(state);
             batch.object.acquire(false);
             return Poll::Ready(Err(NoPermit::Closed));

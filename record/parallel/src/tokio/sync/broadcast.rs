@@ -1,5 +1,5 @@
-//! A channel whose messages all receivers get; a receiver that is too slow misses the oldest ones, and gets their
-//! number.
+//! A channel whose messages go to all receivers. A receiver that is too slow misses the oldest messages; it then gets
+//! the number of messages missed.
 
 use super::waiters::Waiters;
 use crate::ids::{index, wide};
@@ -82,7 +82,7 @@ struct Channel<T> {
 }
 
 struct State<T> {
-    /// The last messages; `None` for one that all receivers have got.
+    /// The last messages; `None` for a message that all receivers have received.
     slots: VecDeque<Slot<T>>,
     /// The number of the next message.
     next: u64,
@@ -94,7 +94,7 @@ struct State<T> {
 
 struct Slot<T> {
     message: Option<Arc<T>>,
-    /// Receivers that have not got it.
+    /// The number of receivers that have not received the message.
     left: usize,
 }
 
@@ -234,7 +234,7 @@ fn subscribe<T>(channel: &Arc<Channel<T>>, place: &'static Location<'static>) ->
 }
 
 impl<T> State<T> {
-    /// The message with this number, and the number of the next one.
+    /// Takes the message with the number `next`. Returns it with the number of the message after it.
     fn take(&mut self, next: u64) -> Result<(Arc<T>, u64), error::TryRecvError> {
         let oldest = self.oldest();
         if next < oldest {
@@ -275,7 +275,7 @@ impl<T> Receiver<T> {
         subscribe(&self.channel, Location::caller())
     }
 
-    /// Handles the result of a try: the receiver advances, also if it has missed messages.
+    /// Processes the result of an attempt: the receiver advances, also if it has missed messages.
     fn advance(&mut self, taken: Result<(Arc<T>, u64), error::TryRecvError>) -> Result<Arc<T>, error::TryRecvError> {
         match taken {
             Ok((message, next)) => {
@@ -354,7 +354,7 @@ impl<T: Clone> Receiver<T> {
     }
 }
 
-/// A wait for a message or the end.
+/// A wait for a message, or for the end of the channel.
 struct Waiting<'a, T> {
     channel: &'a Channel<T>,
     number: Option<u64>,

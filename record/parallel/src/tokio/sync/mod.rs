@@ -1,8 +1,8 @@
 //! As `tokio::sync`: locks, notifications and channels of tasks.
 //!
 //! Each poll of a future of these types is a pause point, and so is each other operation that another task can observe.
-//! Waiting tasks are served in the order in which they began to wait, where tokio guarantees that. Locks move the value
-//! into the guard, since this crate has no unsafe code; so the values must be `Sized`.
+//! Waiting tasks are served in the order in which they began to wait, where tokio guarantees that. Since this crate has
+//! no unsafe code, locks move the value into the guard; so the values must be `Sized`.
 
 mod barrier;
 mod batch;

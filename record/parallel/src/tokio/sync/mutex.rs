@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError};
 /// As `tokio::sync::Mutex`.
 pub struct Mutex<T> {
     permits: Batch,
-    /// `None` while it is locked: its guard has it.
+    /// `None` while the mutex is locked: its guard contains the value.
     value: std::sync::Mutex<Option<T>>,
 }
 

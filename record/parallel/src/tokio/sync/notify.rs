@@ -1,4 +1,4 @@
-//! Notifications of tasks, one of which is kept if no task waits.
+//! Notifications of tasks. One notification is stored if no task waits.
 
 use super::waiters::Waiters;
 use crate::object::Object;
@@ -22,11 +22,11 @@ pub struct Notify {
 struct State {
     /// Whether a notification arrived when no task waited.
     is_permitted: bool,
-    /// Calls of [`Notify::notify_waiters`].
+    /// The number of calls of [`Notify::notify_waiters`].
     rounds: u64,
     waiting: Waiters,
-    /// Tasks that were notified one by one, and were not polled since: their numbers, and whether they were notified by
-    /// `notify_last`.
+    /// Tasks that were notified individually and were not polled since then: their numbers, and whether `notify_last`
+    /// notified them.
     notified: Vec<(u64, bool)>,
 }
 
@@ -171,7 +171,7 @@ impl Drop for Notified<'_> {
         drop(state);
         drop(left);
         if let Some((_, is_last)) = was_for_this {
-            // A notification that is for one is not lost with it.
+            // A notification for a single task is passed on to another one.
             notify.notify(is_last);
         }
     }

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 pub struct OnceCell<T> {
     object: Object,
     value: OnceLock<T>,
-    /// The right to create the value; closed when it is created.
+    /// The permit to create the value. The semaphore is closed when the value exists.
     turn: Semaphore,
 }
 
@@ -118,7 +118,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// Stores the value. Only the task with the right to create it may call this.
+    /// Stores the value. Only the task with the permit to create it may call this.
     fn put(&self, value: T, place: &'static Location<'static>) {
         self.object.pause_at(Kind::Store, place, || [true; 2]);
         self.object.release();

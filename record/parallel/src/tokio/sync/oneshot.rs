@@ -48,7 +48,7 @@ impl fmt::Display for error::TryRecvError {
 
 impl std::error::Error for error::TryRecvError {}
 
-/// Both ends of a channel.
+/// The state shared by the sender and the receiver.
 struct Channel<T> {
     object: Object,
     made: &'static Location<'static>,
@@ -57,9 +57,9 @@ struct Channel<T> {
 
 struct State<T> {
     message: Option<T>,
-    /// Whether the sender has sent or was dropped.
+    /// Whether the sender has sent a message or was dropped.
     is_sent: bool,
-    /// Whether the receiver accepts no further message.
+    /// Whether the receiver accepts no more messages.
     is_closed: bool,
     receiver: Option<Waker>,
     sender: Option<Waker>,
@@ -159,7 +159,7 @@ impl<T> Drop for Sender<T> {
         self.channel.object.pause_at(Kind::Disconnect, self.channel.made, || OPEN);
         let mut state = self.channel.state();
         if state.is_closed {
-            // Who has closed it waits for nothing.
+            // A receiver that has closed the channel does not wait.
             return;
         }
         state.is_sent = true;
@@ -190,7 +190,7 @@ impl<T> Receiver<T> {
         if state.is_sent {
             self.channel.object.acquire(false);
         }
-        // As in tokio, nothing more can be received.
+        // As in tokio, nothing more can be received after this result.
         self.is_done |= is_over;
         Err(if is_over { error::TryRecvError::Closed } else { error::TryRecvError::Empty })
     }
@@ -205,7 +205,7 @@ impl<T> Receiver<T> {
     fn close_now(&self) {
         let mut state = self.channel.state();
         state.is_closed = true;
-        // It is woken again if the receiver goes after it was closed, as in tokio.
+        // As in tokio, the sender is woken again if the receiver is dropped after it was closed.
         let waker = if state.is_sent { None } else { state.sender.clone() };
         drop(state);
         executor::wake_all(waker);

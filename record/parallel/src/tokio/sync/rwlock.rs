@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{Arc, PoisonError};
 
-/// Readers at one time, at most, as tokio has it.
+/// The maximum number of concurrent readers, as in tokio.
 const READERS_MAX: usize = 536_870_911;
 
 /// As `tokio::sync::RwLock`.
@@ -18,13 +18,13 @@ pub struct RwLock<T> {
     value: std::sync::Mutex<Slot<T>>,
 }
 
-/// Where the value is.
+/// The location of the value.
 enum Slot<T> {
-    /// It was never locked.
+    /// The lock was never acquired.
     Fresh(T),
-    /// Readers may have it, too.
+    /// The value is in the lock; guards of readers may share it.
     Shared(Arc<T>),
-    /// A writer has it.
+    /// The guard of a writer contains the value.
     Taken,
 }
 
@@ -44,12 +44,12 @@ impl<T> Slot<T> {
     }
 }
 
-/// A lock that was taken.
+/// The guard of an acquired lock.
 struct Held<T, L: Deref<Target = RwLock<T>>> {
-    /// `None` only while it is dropped.
+    /// `None` only while the guard is dropped.
     value: Option<Arc<T>>,
     lock: Option<L>,
-    /// How many permits it has: one, or all.
+    /// The number of permits that the guard holds: one, or all.
     permits: usize,
     place: &'static Location<'static>,
 }
@@ -72,7 +72,7 @@ impl<T, L: Deref<Target = RwLock<T>>> Held<T, L> {
         value.expect("a writer has the value for itself")
     }
 
-    /// Admits other readers.
+    /// Turns the guard of a writer into that of a reader.
     fn downgrade(mut self) -> Held<T, L> {
         let lock = self.lock.take().expect("it is there until the guard is dropped");
         let value = self.value.take().expect("it is there until the guard is dropped");
@@ -90,7 +90,7 @@ impl<T, L: Deref<Target = RwLock<T>>> Drop for Held<T, L> {
         if matches!(*slot, Slot::Taken) {
             *slot = Slot::Shared(value);
         } else {
-            // The next writer must find it for itself.
+            // The next writer needs the only pointer to the value.
             drop(value);
         }
         drop(slot);

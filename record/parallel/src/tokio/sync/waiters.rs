@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// The wakers of tasks that wait, the first one first.
+/// The wakers of waiting tasks, in the order of arrival.
 #[derive(Debug)]
 pub(super) struct Waiters {
     all: VecDeque<(u64, Waker)>,
@@ -15,7 +15,7 @@ impl Waiters {
         Waiters { all: VecDeque::new(), made: 0 }
     }
 
-    /// Replaces the waker with this number; returns its number, and the value to drop.
+    /// Stores a waker, or replaces the one with this number. Returns its number, and the replaced waker to drop.
     pub(super) fn leave(&mut self, number: Option<u64>, waker: Waker) -> (u64, Option<Waker>) {
         if let Some((number, own)) = self.all.iter_mut().find(|(own, _)| Some(*own) == number) {
             return (*number, Some(std::mem::replace(own, waker)));

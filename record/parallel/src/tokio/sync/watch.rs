@@ -1,4 +1,4 @@
-//! A value that is sent to all receivers, which get the newest one.
+//! A value for all receivers. They get only the newest one.
 
 use super::waiters::Waiters;
 use crate::object::Object;
@@ -47,8 +47,8 @@ impl fmt::Display for error::RecvError {
 
 impl std::error::Error for error::RecvError {}
 
-/// The state shared by senders and receivers. The value has a lock of threads, as in tokio: borrowing it blocks
-/// senders.
+/// The state shared by senders and receivers. The value is in a blocking lock, as in tokio: a receiver that borrows it
+/// blocks senders.
 struct Shared<T> {
     value: RwLock<T>,
     object: Object,
@@ -161,7 +161,7 @@ impl<T> Sender<T> {
             if !modify(&mut value) {
                 return false;
             }
-            // Receivers may see that there is a new value while it is still locked.
+            // Receivers may observe that there is a new value while it is still locked.
             shared.object.touch_too(|| OPEN);
             shared.state().version += 1;
         }
@@ -326,7 +326,7 @@ impl<T> Receiver<T> {
     }
 }
 
-/// A wait for a change or the end.
+/// A wait for a change, or for the end of the channel.
 struct Waiting<'a, T> {
     shared: &'a Shared<T>,
     number: Option<u64>,

@@ -1,4 +1,4 @@
-//! Why a task has no result.
+//! The reason why a task has no result.
 
 use super::Id;
 use std::any::Any;
@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 /// As `tokio::task::JoinError`.
 pub struct JoinError {
     id: Id,
-    /// The panic payload; `None` if it was cancelled. A mutex can be shared even if the payload cannot.
+    /// The panic payload; `None` if the task was cancelled. The mutex makes the error `Sync` even if the payload is
+    /// not.
     payload: Option<Mutex<Box<dyn Any + Send>>>,
 }
 

@@ -1,4 +1,4 @@
-//! A set of tasks that are awaited in the order in which they finish.
+//! A set of tasks, which are awaited in the order in which they finish.
 
 use super::{AbortHandle, JoinError, JoinHandle};
 use crate::tokio::executor;
@@ -38,7 +38,7 @@ impl Wake for Member {
         state.0.push_back(self.number);
         let waker = state.1.take();
         drop(state);
-        // It is called by the task that has finished, within that step.
+        // The task that has finished calls this waker, within the step in which it finishes.
         executor::wake_all(waker);
     }
 }

@@ -1,4 +1,4 @@
-//! Tasks that remain on one thread, and need not be `Send`: the task that runs their set polls them, one at a time.
+//! Tasks that remain on one thread and need not be `Send`. The task that runs their set polls them, one at a time.
 
 use super::{AbortHandle, Completion, Id, Join, JoinError, JoinHandle, Target};
 use crate::ids::{index, small};
@@ -39,7 +39,7 @@ struct Local {
 #[derive(Default)]
 struct Woken(Mutex<(VecDeque<u64>, Option<Waker>)>);
 
-/// A task, as seen by its handle and its waker.
+/// The part of a task that its handle and its waker use.
 pub(super) struct Member {
     number: u64,
     is_aborted: AtomicBool,
@@ -48,7 +48,7 @@ pub(super) struct Member {
 }
 
 crate::thread_local! {
-    /// The set whose task is polled.
+    /// The set whose tasks are being polled.
     static CURRENT: RefCell<Option<Rc<Set>>> = const { RefCell::new(None) };
 }
 
@@ -83,7 +83,7 @@ impl Member {
     }
 }
 
-/// While it lives, a set's tasks are polled.
+/// While this value lives, the tasks of a set are being polled.
 struct Entered(Option<Rc<Set>>);
 
 impl Entered {
@@ -98,7 +98,7 @@ impl Drop for Entered {
     }
 }
 
-/// Reports the end of a task to its handle; if it is dropped before, that the task was cancelled.
+/// Reports the end of a task to its handle. If it is dropped before, it reports that the task was cancelled.
 struct Ending<T> {
     join: Arc<Join<T>>,
     id: Id,
@@ -181,7 +181,8 @@ impl Set {
         JoinHandle { join, abort: AbortHandle { target: Target::Local(member), is_finished, id }, scope: None }
     }
 
-    /// Polls all tasks that are woken now. Tasks that these wake are polled the next time, which follows immediately.
+    /// Polls all tasks that are woken now. Tasks that these wake are polled in the next round, which follows
+    /// immediately.
     fn poll(self: &Rc<Set>, cx: &mut Context<'_>) {
         let _entered = Entered::new(self);
         let before = self.woken.state().1.replace(cx.waker().clone());
@@ -243,7 +244,7 @@ impl LocalSet {
     }
 }
 
-/// Runs all tasks until they are done.
+/// Runs all tasks until they are complete.
 impl Future for LocalSet {
     type Output = ();
 

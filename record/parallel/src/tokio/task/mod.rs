@@ -1,7 +1,7 @@
 //! As `tokio::task`: tasks, and the handles to wait for them or cancel them.
 //!
-//! A panic of a task is reported to the task that awaits its handle, as with tokio. One that was not reported by the
-//! end fails the execution, where tokio would continue silently.
+//! A panic of a task is reported to the task that awaits its handle, as in tokio. A panic that was reported to no task
+//! fails the execution when it ends, where tokio would continue silently.
 
 mod error;
 mod join_set;
@@ -31,7 +31,7 @@ use std::task::{Context, Poll, Waker};
 pub struct Id(u64);
 
 impl Id {
-    /// The id of a task that remains on one thread: above those of threads.
+    /// The id of a task that remains on one thread. It is above the ids of other tasks.
     fn of_local(number: u64) -> Id {
         Id(1 << 32 | number)
     }
@@ -43,7 +43,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// The result of a task for its handle.
+/// The result of a task, for its handle.
 struct Join<T> {
     object: Object,
     place: &'static Location<'static>,
@@ -53,7 +53,7 @@ struct Join<T> {
 struct Completion<T> {
     is_finished: bool,
     value: Option<Result<T, JoinError>>,
-    /// The thread whose panic was not reported.
+    /// The thread of a task whose panic was not reported.
     panicked: Option<ThreadId>,
     is_detached: bool,
     waker: Option<Waker>,
@@ -70,7 +70,7 @@ impl<T> Join<T> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the task has ended; a caller that gets `true` has seen what the task did.
+    /// Returns true if the task has ended. The caller has then observed all effects of the task.
     fn is_finished(&self) -> bool {
         let is_finished = self.result().is_finished;
         if is_finished {
@@ -79,7 +79,7 @@ impl<T> Join<T> {
         is_finished
     }
 
-    /// Records the end of the task.
+    /// Records the end of the task, with its result.
     fn complete(&self, value: Result<T, JoinError>, panicked: Option<ThreadId>) {
         self.object.pause_at(Kind::Complete, self.place, || [true; 2]);
         self.object.release();
@@ -101,12 +101,12 @@ pub struct JoinHandle<T> {
     scope: Option<Arc<Scope>>,
 }
 
-/// The object of a cancellation.
+/// The part of a task that a cancellation needs.
 #[derive(Clone)]
 enum Target {
     Task(Arc<Task>),
     Local(Arc<Member>),
-    /// A closure that blocks cannot be cancelled.
+    /// A blocking closure cannot be cancelled.
     Nothing,
 }
 
@@ -198,7 +198,7 @@ impl<T> Future for JoinHandle<T> {
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
         if std::mem::needs_drop::<T>() {
-            // What the task returns is dropped by whoever comes last.
+            // The result of the task is dropped by the task or by this handle, whichever ends last.
             self.join.object.pause_at(Kind::Drop, self.join.place, || [true; 2]);
             self.join.object.release();
         }
@@ -267,7 +267,7 @@ where
     spawn_at(scope, future, Location::caller())
 }
 
-/// Starts a task of a runtime, recorded at a place.
+/// Starts a task of a runtime. The step is recorded at `place`.
 pub(super) fn spawn_at<F>(scope: &Arc<Scope>, future: F, place: &'static Location<'static>) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
@@ -288,7 +288,7 @@ where
     start(scope, Some(task), place, body)
 }
 
-/// Starts a thread for a task or a closure, which returns nothing if it was cancelled.
+/// Starts a thread for a task or a closure. `body` returns `None` if the task was cancelled.
 fn start<R: Send + 'static>(
     scope: &Arc<Scope>,
     task: Option<Arc<Task>>,

@@ -1,4 +1,4 @@
-//! Ticks in equal distances.
+//! Ticks at equal intervals.
 
 use super::{Duration, Instant, Sleep, sleep_until};
 use std::future::{Future, poll_fn};
@@ -61,7 +61,7 @@ impl Interval {
             return Poll::Pending;
         }
         let (set, now) = (self.delay.deadline, Instant::unscheduled());
-        // tokio tolerates 5 ms, which real timers need.
+        // tokio tolerates delays up to 5 ms, since real timers are imprecise.
         let next = if now > set + Duration::from_millis(5) {
             match self.behavior {
                 MissedTickBehavior::Burst => set + self.period,

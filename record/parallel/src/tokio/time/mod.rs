@@ -17,7 +17,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Later than any program waits.
+/// A moment later than any program waits for.
 const FAR_FUTURE: Duration = Duration::from_hours(24 * 365 * 30);
 
 /// Errors of this module.
@@ -46,7 +46,7 @@ impl From<error::Elapsed> for std::io::Error {
 pub struct Sleep {
     deadline: Instant,
     place: &'static Location<'static>,
-    /// The task that waits, and its timer.
+    /// The task that waits, and the number of its timer.
     timer: Option<(Arc<Task>, u64)>,
 }
 
@@ -62,7 +62,7 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
     Sleep { deadline, place: Location::caller(), timer: None }
 }
 
-/// The moment after this time.
+/// The moment after this duration.
 fn after(duration: Duration) -> Instant {
     let now = Instant::unscheduled();
     now.checked_add(duration).unwrap_or(now + FAR_FUTURE)

@@ -1,4 +1,4 @@
-//! Channels with room for some messages.
+//! Channels with room for a limited number of messages.
 
 use super::channel::Channel;
 use super::error::{SendError, SendTimeoutError, TryRecvError, TrySendError};
@@ -52,7 +52,7 @@ impl<T> Channel<T> {
     }
 }
 
-/// While it exists, a permit may be returned by a wait that fails or is cancelled.
+/// Wakes a receiver when it is dropped, since a wait that failed or was cancelled may have returned permits.
 struct Returns<'a, T>(&'a Channel<T>);
 
 impl<T> Drop for Returns<'_, T> {

@@ -15,11 +15,11 @@ use std::task::{Context, Poll, Waker};
 
 const OPEN: [bool; 2] = [true; 2];
 
-/// A channel. Messages that were permitted and not sent yet are awaited by a receiver that has closed it.
+/// A channel. A receiver that has closed it still awaits the messages for which there are permits.
 pub(super) struct Channel<T> {
     object: Object,
     pub(super) made: &'static Location<'static>,
-    /// Room for messages, and how much there was at the beginning; `None` if there is no limit.
+    /// The room for messages, and its initial size; `None` if there is no limit.
     pub(super) room: Option<(Batch, usize)>,
     state: Mutex<State<T>>,
 }
@@ -29,7 +29,7 @@ struct State<T> {
     senders: usize,
     is_closed: bool,
     receiver: Option<Waker>,
-    /// Senders that wait for the end.
+    /// Senders that wait until the channel is closed.
     closed: Waiters,
 }
 
@@ -45,7 +45,7 @@ impl<T> Channel<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a message, for which there is a permit. Returns it if the channel is closed and has no limit.
+    /// Adds a message, for which there is a permit. Returns the message if the channel is closed and has no limit.
     pub(super) fn push(&self, message: T, place: &'static Location<'static>) -> Result<(), T> {
         self.object.pause_at(Kind::Send, place, || OPEN);
         self.object.release();
@@ -70,7 +70,7 @@ impl<T> Channel<T> {
         self.wake_if_idle();
     }
 
-    /// Wakes a receiver that has closed the channel and waits for all permits, if they were returned.
+    /// Wakes a receiver that has closed the channel and waits for all permits, if all have been returned.
     pub(super) fn wake_if_idle(&self) {
         let Some((room, bound)) = &self.room else { return };
         self.object.touch_too(|| OPEN);
@@ -116,7 +116,7 @@ impl<T> Channel<T> {
             Err(TryRecvError::Disconnected) => {
                 self.object.acquire(true);
                 let mut state = self.state();
-                // As in tokio, which looks whether it is closed after it has left its waker.
+                // tokio also checks whether the channel is closed after it has stored the waker.
                 let before = if state.senders > 0 { state.receiver.replace(waker) } else { None };
                 drop(state);
                 drop(before);
@@ -131,7 +131,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Receives up to this number of messages, at least one, or none if no more will follow.
+    /// Receives at least one message, and at most this number. Receives none if no more will follow.
     pub(super) async fn recv_many(
         &self,
         buffer: &mut Vec<T>,
@@ -166,7 +166,7 @@ impl<T> Channel<T> {
         is_closed
     }
 
-    /// Whether the receiver would report that the channel is closed.
+    /// Returns true if the channel is closed or has no senders.
     pub(super) fn is_over(&self, place: &'static Location<'static>) -> bool {
         self.object.pause_at(Kind::Load, place, || OPEN);
         let is_over = {
@@ -185,7 +185,7 @@ impl<T> Channel<T> {
         poll_fn(|cx| waits.poll(cx, place)).await;
     }
 
-    /// Accepts no more messages than were permitted.
+    /// Closes the channel: only messages for which there are permits are still accepted.
     pub(super) fn close(&self, place: &'static Location<'static>) {
         self.object.pause_at(Kind::Disconnect, place, || OPEN);
         let mut state = self.state();
@@ -211,7 +211,7 @@ impl<T> Channel<T> {
         self.state().senders += 1;
     }
 
-    /// One more sender, if one still exists.
+    /// Adds a sender, if there is still another one. Returns true in this case.
     pub(super) fn revive(&self, place: &'static Location<'static>) -> bool {
         self.object.pause_at(Kind::Count, place, || OPEN);
         let mut state = self.state();
@@ -231,7 +231,7 @@ impl<T> Channel<T> {
     }
 }
 
-/// A sender's wait for the end.
+/// A sender's wait until the channel is closed.
 struct Closing<'a, T> {
     channel: &'a Channel<T>,
     number: Option<u64>,

@@ -78,7 +78,7 @@ error!([] TryRecvError, |own| match own {
     TryRecvError::Disconnected => "receiving on a closed channel",
 });
 
-// The message need not be shown.
+// Does not show the message, which need not implement `Debug`.
 impl<T> fmt::Debug for SendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SendError").finish_non_exhaustive()

@@ -1,7 +1,7 @@
-//! Channels of many senders: with room for some messages, or for any number.
+//! Channels with many senders: with room for a limited number of messages, or for any number.
 //!
-//! A sender first gets a permit, in the order in which senders arrived, and then adds its message: two steps, between
-//! which others observe less room and no message.
+//! A sender first acquires a permit, in the order in which senders arrived, and then adds its message. These are two
+//! steps: between them, others observe less room and no message.
 
 mod bounded;
 mod channel;
