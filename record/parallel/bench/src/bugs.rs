@@ -1,4 +1,4 @@
-//! Known bugs of a few lines: how many executions each library takes until it finds them.
+//! Known bugs in programs of a few lines: how many executions each library needs to find them.
 
 mod atomics;
 mod locks;
@@ -25,11 +25,11 @@ fn with_loom(number: usize) -> fn() {
     [loom_atomics::ALL.as_slice(), &loom_locks::ALL].concat()[number].1
 }
 
-/// Executions of one search, at most.
+/// The maximum number of executions of one search.
 const EXECUTIONS_MAX: usize = 10_000;
 
-/// Runs a search until it panics, and prints how many executions that took; `no` if it does not. The process ends then:
-/// after a deadlock not every library can go on.
+/// Runs a search until it panics, and prints the number of executions; `no` if it never panics. After a panic the
+/// process ends, since not every library can continue after a deadlock.
 fn until_found(search: impl FnOnce(Arc<AtomicU64>)) {
     let count = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&count);

@@ -1,17 +1,17 @@
-//! Steps per second of record-parallel, shuttle and loom, for the same programs; what operations cost outside of
-//! executions; and how many executions each library takes to find known bugs.
+//! Measures steps per second of record-parallel, shuttle and loom in the same programs; the cost of operations outside
+//! of executions; and how many executions each library needs to find known bugs.
 //!
 //! `cargo run --release --manifest-path record/parallel/bench/Cargo.toml`, with `speed`, `outside` or `bugs` for one
-//! part. In the first part, this crate and shuttle run random schedules. The two take turns in one run, five times
-//! each; what is printed is the best time of each and their ratio. A step is an operation that the program asks for,
-//! the same number for both.
+//! part. In the first part, this crate and shuttle run random schedules. They run alternately, five times each; the
+//! output is the best time of each and their ratio. A step is an operation of the program, so both have the same number
+//! of steps.
 
 mod bugs;
 mod outside;
 
 use std::time::{Duration, Instant};
 
-/// The same program with the types of one crate or the other.
+/// The same program with the types of either crate.
 macro_rules! programs {
     ($module:ident, $sync:path, $thread:path) => {
         mod $module {

@@ -1,9 +1,9 @@
-//! What operations cost outside of executions, beside std's.
+//! The cost of operations outside of executions, compared with std.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Nanoseconds of one operation of each crate.
+/// The time of one operation in nanoseconds, for each crate.
 macro_rules! costs {
     ($module:ident, $sync:path) => {
         mod $module {

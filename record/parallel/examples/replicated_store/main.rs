@@ -1,5 +1,5 @@
-//! Finds a stale read of a replicated store under a partition, shrinks it, and replays it; then tests the store that is
-//! right.
+//! Finds a stale read of a replicated store under a partition, shrinks it, and replays it; then tests the correct
+//! store.
 //!
 //! `cargo run --example replicated_store -- FOLDER` also writes the report, and the history for `histcheck`, to a
 //! folder.

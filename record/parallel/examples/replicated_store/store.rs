@@ -19,11 +19,11 @@ use std::sync::Arc;
 const GET: u8 = 0;
 const PUT: u8 = 1;
 
-/// The response of a server: done, or unknown.
+/// The response of a server: the write was done, or its outcome is unknown.
 const DONE: u8 = 1;
 const UNKNOWN: u8 = 2;
 
-/// Values with the numbers of the writes that they come from.
+/// For each key, the number of the last write and its value.
 type Values = Arc<Mutex<BTreeMap<u8, (u8, u8)>>>;
 
 /// Runs a replica until its host crashes.
@@ -43,7 +43,7 @@ async fn answer(mut stream: TcpStream, values: Values) {
         let current = {
             let mut values = values.lock().unwrap();
             let entry = values.entry(key).or_default();
-            // A write may arrive after a later one, on the connection before.
+            // A write may arrive on an earlier connection after a later write.
             if kind == PUT && number > entry.0 {
                 *entry = (number, value);
             }
@@ -75,7 +75,7 @@ async fn leader(is_broken: bool) {
     }
 }
 
-/// Sends a write to the replica, and waits for the answer.
+/// Sends a write to the replica, and waits for the response.
 async fn replicate(connection: &mut Option<TcpStream>, number: u8, [key, value]: [u8; 2]) -> io::Result<()> {
     if connection.is_none() {
         *connection = Some(connect("replica:80").await);
@@ -87,7 +87,7 @@ async fn replicate(connection: &mut Option<TcpStream>, number: u8, [key, value]:
     Ok(())
 }
 
-/// Opens a connection when the server is up.
+/// Opens a connection, and retries until the server is up.
 async fn connect(address: &str) -> TcpStream {
     loop {
         if let Ok(stream) = TcpStream::connect(address).await {
@@ -184,8 +184,8 @@ impl ParallelModel for Map {
         }
     }
 
-    /// In the form that the checker `register` reads, by key, with 0 for a key that was never written: a read of nil
-    /// would contain no information.
+    /// The operation in the form that the checker `register` reads: the key, and the value with 0 for a key that was
+    /// never written, since a read of nil would contain no information.
     fn record(&self, command: &Command, response: Option<&u8>) -> (String, Datum) {
         let keyed = |f: &str, key: u8, value: Option<u8>| {
             let value = value.map_or(Datum::Nil, |value| Datum::Int(value.into()));

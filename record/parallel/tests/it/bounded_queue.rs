@@ -1,5 +1,5 @@
-//! A bounded queue with one condition variable for those that wait for room and those that wait for elements: a
-//! notification can reach the wrong one, and then all wait for ever. Budget: 400 executions.
+//! A bounded queue with one condition variable for threads that wait for room and threads that wait for elements: a
+//! notification can wake the wrong thread, and then all wait for ever. Budget: 400 executions.
 
 use record_parallel::scheduler::{Exhaustive, Pct, Random, Reduced, miss_probability};
 use record_parallel::sync::{Condvar, Mutex};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 struct Queue {
     elements: Mutex<VecDeque<u32>>,
-    /// One for both, or one each.
+    /// The broken queue uses only the first one; otherwise each condition has its own.
     changed: [Condvar; 2],
     is_broken: bool,
 }
@@ -48,7 +48,7 @@ impl Queue {
     }
 }
 
-/// One puts two elements, two take one each.
+/// One thread puts two elements, two threads take one element each.
 fn program(is_broken: bool) -> impl Fn() + Send + Sync + Clone + 'static {
     move || {
         let queue = Arc::new(Queue::new(is_broken));
@@ -63,7 +63,7 @@ fn program(is_broken: bool) -> impl Fn() + Send + Sync + Clone + 'static {
 #[test]
 fn the_deadlock_is_found_within_its_budget() {
     let settings = Settings::default();
-    // Two threads must have begun to wait before the third one starts: that is all it takes. With 20 steps at most:
+    // The bug appears if two threads have begun to wait before the third one starts. With at most 20 steps:
     assert!(miss_probability(3, 20, 2, 400) < 0.002);
     for seed in 0..30 {
         for failure in [

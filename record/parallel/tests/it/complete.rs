@@ -1,4 +1,4 @@
-//! "Complete" means complete: what small programs can come to, written down here, is what both searches find.
+//! "Complete" means complete: both searches find all results of small programs, which are listed here.
 
 use crate::noting::{complete, under};
 use record_parallel::scheduler::{Exhaustive, Random, Reduced};
@@ -10,13 +10,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 use std::time::Duration;
 
-/// A program returns these values, which are in order, and no others.
+/// Asserts that a program returns these values, which are in order, and no others.
 #[track_caller]
 fn comes_to<T: Ord + Debug + Send + 'static, const N: usize>(program: fn() -> T, expected: [T; N]) {
     assert_eq!(complete(&Settings::default(), program).seen, Vec::from(expected));
 }
 
-/// Two numbers that threads share.
+/// Two shared numbers.
 fn two() -> StdArc<[AtomicU32; 2]> {
     StdArc::new([AtomicU32::new(0), AtomicU32::new(0)])
 }
@@ -160,7 +160,7 @@ fn a_cell_is_set_by_one() {
     );
 }
 
-/// Notes where it is dropped.
+/// Records the thread that drops it.
 struct Noted {
     dropper: StdArc<StdMutex<Option<u32>>>,
 }

@@ -1,4 +1,4 @@
-//! Sequential consistency beside linearizability: a cache that is told of writes late is the one and not the other.
+//! Sequential consistency compared with linearizability: a cache that gets writes late satisfies only the former.
 
 use proptest::prelude::*;
 use record_parallel::Cause;
@@ -10,11 +10,11 @@ use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
 enum Command {
     Get,
     Put(u32),
-    /// Answers, and may be done later or never.
+    /// Returns with an unknown outcome: the write may happen later or never.
     Lose(u32),
 }
 
-/// A number, of which some reads return what it was before.
+/// A number for which some reads return its previous value.
 #[derive(Default)]
 struct System {
     value: AtomicU32,
@@ -22,7 +22,7 @@ struct System {
     reads: AtomicU32,
 }
 
-/// Which reads return what was there before.
+/// Which reads return the previous value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Old {
     /// None.
@@ -76,7 +76,7 @@ impl ParallelModel for Register {
     }
 }
 
-/// What is wrong with a program of two branches.
+/// The cause of failure of a program of two branches, if it fails.
 fn judged(old: Old, consistency: Consistency, prefix: &[Command], branches: [&[Command]; 2]) -> Option<Cause> {
     let program =
         Program { prefix: prefix.to_vec(), branches: branches.map(<[Command]>::to_vec).to_vec(), suffix: vec![] };
@@ -102,9 +102,9 @@ fn an_old_value_after_a_write_of_another_branch_is_sequential_only() {
 #[test]
 fn a_branch_must_see_its_own_writes_and_go_forward() {
     for branches in [
-        // Its own write.
+        // A branch does not read its own write.
         [&[Command::Put(1), Command::Get][..], &[Command::Put(1)]],
-        // A value, and then the one before.
+        // A branch reads a value, and then the previous one.
         [&[Command::Put(1)], &[Command::Get, Command::Get]],
     ] {
         let old = if branches[0].len() == 2 { Old::Always } else { Old::Second };

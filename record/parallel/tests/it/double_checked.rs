@@ -1,5 +1,5 @@
-//! Double-checked initialisation: without the second check the value is made twice; if it is said to be ready before it
-//! is, someone reads what is not there. Budget: 100 executions for each.
+//! Double-checked initialisation: without the second check the value is made twice; if the value is marked as ready too
+//! early, a thread reads it before it exists. Budget: 100 executions for each bug.
 
 use record_parallel::scheduler::{Exhaustive, Pct, Random, Reduced};
 use record_parallel::sync::Mutex;

@@ -1,5 +1,5 @@
-//! Loops that wait: their schedules come to an end under both searches, whether they yield or not, and nothing else is
-//! lost.
+//! Loops that wait: both searches try finitely many schedules of them, whether the loops yield or not, and lose no
+//! results.
 
 use crate::noting::under_both;
 use record_parallel::scheduler::{Exhaustive, Pct, Random, Reduced, Replay};
@@ -12,7 +12,8 @@ use record_parallel::{Cause, Explored, Settings, explore, hint, thread};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex as StdMutex};
 
-/// What a program returns over all schedules, and how many there are; the reduced search must agree.
+/// The values that a program returns over all schedules, and statistics of the full search. The reduced search must
+/// find the same values.
 fn all<T: Ord + Debug + Send + 'static>(program: impl Fn() -> T + Send + Sync + Copy + 'static) -> (Explored, Vec<T>) {
     let both = under_both(&Settings::default(), 200_000, program);
     let (full, reduced) = (both.full, both.reduced);
@@ -40,7 +41,7 @@ fn two_loops_that_wait_for_a_third_thread_end() {
     assert!(explored.is_complete && seen.len() == 1, "{explored:?}");
 }
 
-/// A loop that waits until `is_done` says so, and a thread that does what it waits for.
+/// Runs a loop that waits until `is_done` returns true, and a thread that makes it true with `done`.
 fn waits(is_done: fn(&Waited) -> bool, done: fn(&Waited)) -> Explored {
     let program = move || {
         let waited = Arc::new(Waited::default());
@@ -100,7 +101,7 @@ fn loops_that_only_look_end_whatever_they_look_at() {
 
 #[test]
 fn a_loop_that_gives_up_by_itself_gives_up() {
-    // It yields more often than a thread that waits for others would have to.
+    // The loop yields more often than the number of yields after which a thread waits for others.
     let (explored, seen) = all(|| {
         let flag = Arc::new(AtomicBool::new(false));
         let other = Arc::clone(&flag);
@@ -195,7 +196,7 @@ fn a_loop_that_waits_for_nobody_is_a_livelock() {
     assert!(matches!(failure.cause, Cause::Livelock(_)), "{failure}");
 }
 
-/// A lock that spins without a word to the scheduler.
+/// A spin lock that does not inform the scheduler.
 fn spin_lock() -> u32 {
     let both = Arc::new((AtomicBool::new(false), AtomicU32::new(0)));
     let threads = [1, 2].map(|_| {
@@ -269,7 +270,7 @@ fn a_loop_that_does_not_yield_and_waits_for_nobody_is_a_livelock() {
     }
 }
 
-/// A thread that sets a flag after a look at it, and so many others that wait for it.
+/// A thread that reads a flag and then sets it; the other threads up to `count` wait for the flag.
 fn spinners(count: usize) {
     let flag = Arc::new(AtomicBool::new(false));
     for _ in 1..count {
@@ -296,7 +297,7 @@ fn threads_that_spin_let_a_later_one_go_first() {
         let explored = explore(&Settings::default(), Reduced::new(), move || spinners(count)).unwrap();
         assert!(explored.is_complete && explored.executions + explored.redundant < 1000, "{explored:?}");
     }
-    // Where a schedule ends, too.
+    // The same must hold after the end of a schedule.
     for text in ["-", "b", "ab", "abab"] {
         let schedule = text.parse().unwrap();
         explore(&Settings::default(), Replay::new(&schedule), || spinners(2)).unwrap();

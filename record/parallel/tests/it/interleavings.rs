@@ -1,5 +1,5 @@
-//! How many schedules there are, counted by running them all, against the closed form; and the reduced search against
-//! all.
+//! The number of schedules, counted by running all of them, against the closed form; and the reduced search against all
+//! schedules.
 
 use crate::noting::Seen;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn settings() -> Settings {
     Settings { repeated: 1, ..Settings::default() }
 }
 
-/// Threads that take so many steps each, all on one atomic or each on its own.
+/// Threads that take these numbers of steps, all on one atomic or each on its own.
 fn steps_of(counts: &'static [u32], is_shared: bool) -> impl Fn() + Send + Sync + 'static {
     move || {
         let atomics: Vec<Arc<AtomicU32>> = counts.iter().map(|_| Arc::default()).collect();
@@ -38,17 +38,18 @@ fn every_interleaving_is_run_once() {
         let explored = run(Exhaustive::new());
         assert_eq!((explored.executions, explored.is_complete), (multinomial, true), "{counts:?}");
         assert_eq!(explored.steps, multinomial * all);
-        // Steps on one atomic all depend on each other, so each interleaving is a kind of its own.
+        // Steps on one atomic all depend on each other, so no two interleavings are of the same kind.
         let reduced = explore(&settings(), Reduced::new(), steps_of(counts, true)).unwrap();
         assert_eq!((reduced.executions, reduced.is_complete), (multinomial, true), "{counts:?}");
-        // Steps on different ones do not.
+        // Steps on different atomics are independent.
         let reduced = explore(&settings(), Reduced::new(), steps_of(counts, false)).unwrap();
         assert_eq!((reduced.executions, reduced.redundant), (1, 0), "{counts:?}");
     }
     assert_eq!(explore(&settings(), Exhaustive::new(), steps_of(&[4, 2], true)).unwrap().executions, 15);
 }
 
-/// Interleavings of a and b steps with at most `bound` preemptions, counted by going through all words of a's and b's.
+/// The number of interleavings of a and b steps with at most `bound` preemptions, counted by enumerating all words of
+/// a's and b's.
 fn words(a: u32, b: u32, bound: u32) -> u64 {
     let mut count = 0;
     for word in 0_u32..1 << (a + b) {
@@ -97,10 +98,10 @@ enum Instruction {
     Load(usize),
     Store(usize),
     Add(usize),
-    /// Goes on to the next one only if the atomic is not 0: else skips it.
+    /// Skips the next instruction if the atomic is 0.
     SkipIfZero(usize),
     Lock(usize),
-    /// The last one locked.
+    /// Unlocks the lock that was acquired last.
     Unlock,
     TryLock(usize),
     Read,
@@ -139,7 +140,7 @@ fn instruction() -> impl Strategy<Value = Instruction> {
     ]
 }
 
-/// Runs the program of each thread. What a thread sees is noted where nobody else looks.
+/// Runs the program of each thread. The values that a thread sees are recorded outside of the schedule.
 fn run(programs: &[Vec<Instruction>], seen: &Arc<StdMutex<Seen>>) {
     struct Shared {
         atomics: [AtomicU32; 2],
@@ -158,14 +159,14 @@ fn run(programs: &[Vec<Instruction>], seen: &Arc<StdMutex<Seen>>) {
         changed: Condvar::new(),
         threads: StdMutex::default(),
     });
-    // Both ends are dropped some time, which is a step: only programs that use them have them.
+    // The drops of both ends are steps, so only programs that use the channel have one.
     let uses = |of: &Instruction| matches!(of, Instruction::Send | Instruction::Receive | Instruction::TryReceive);
     let has_channel = programs.iter().flatten().any(uses);
     let (sender, mut receiver) = has_channel.then(|| mpsc::sync_channel::<u32>(1)).unzip();
     for (me, program) in programs.iter().enumerate() {
         let all = Arc::clone(&shared);
         let (program, seen, shared) = (program.clone(), Arc::clone(seen), Arc::clone(&shared));
-        // The first thread is the one that receives.
+        // Only the first thread receives.
         let (sender, receiver) = (sender.clone(), receiver.take());
         let body = move || {
             let me_u32 = me as u32;
@@ -231,7 +232,8 @@ fn run(programs: &[Vec<Instruction>], seen: &Arc<StdMutex<Seen>>) {
     drop(sender);
 }
 
-/// All that the threads of a program can see, or that it can come to a deadlock; and how many executions it took.
+/// All results that the threads of a program can see, or `None` if a deadlock is possible; and statistics of the
+/// search.
 fn outcomes<S: Scheduler + 'static>(
     programs: &Arc<Vec<Vec<Instruction>>>,
     scheduler: S,
@@ -240,13 +242,13 @@ fn outcomes<S: Scheduler + 'static>(
     crate::noting::outcomes(scheduler, move |seen| run(&programs, seen))
 }
 
-/// Programs of so many threads, with at most seven instructions.
+/// Programs with this number of threads, and at most seven instructions.
 fn programs(threads: usize) -> impl Strategy<Value = Vec<Vec<Instruction>>> {
     let few = |programs: &Vec<Vec<Instruction>>| programs.iter().map(Vec::len).sum::<usize>() <= 7;
     prop::collection::vec(prop::collection::vec(instruction(), 1..4), threads).prop_filter("few instructions", few)
 }
 
-/// The definition of what the reduced search must do: whatever a program can come to, it finds.
+/// The definition of a correct reduced search: it finds all possible results of a program.
 fn sees_all(programs: Vec<Vec<Instruction>>) -> Result<(), TestCaseError> {
     let programs = Arc::new(programs);
     let (all, full) = outcomes(&programs, Exhaustive::new().executions_max(10_000));
@@ -259,7 +261,7 @@ fn sees_all(programs: Vec<Vec<Instruction>>) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-// Two tests, which run at the same time.
+// Two tests, so that they run in parallel.
 proptest! {
     #![proptest_config(ProptestConfig { cases: 750, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -274,7 +276,7 @@ proptest! {
     }
 }
 
-/// The thread that must be tried before another's step is asleep, and a third one has to come before it.
+/// The thread that must be tried before another thread's step is asleep, and a third one has to come before it.
 #[test]
 fn a_thread_that_sleeps_does_not_hide_others() {
     use Instruction::{Load, Lock, Store, TryLock};

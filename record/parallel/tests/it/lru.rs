@@ -1,5 +1,5 @@
-//! A small cache that forgets what was used least recently, with one lock for the values and one for the order in which
-//! they were used: between the two, others see one without the other. Budget: 1,000 executions.
+//! A small cache that evicts the least recently used key. It has one lock for the values and one for the order of use:
+//! between the two, other threads see one change without the other. Budget: 1,000 executions.
 
 use proptest::prelude::*;
 use record_parallel::property::{Outcome, Parallel, ParallelModel, Program};
@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 const CAPACITY: usize = 2;
 
 struct Cache {
-    /// In a cache that is right it is held throughout.
+    /// In a correct cache, operations hold this lock throughout.
     whole: Mutex<()>,
     values: Mutex<BTreeMap<u8, u8>>,
-    /// The one used last comes last.
+    /// The keys; the one used last comes last.
     order: Mutex<Vec<u8>>,
     is_broken: bool,
 }
@@ -62,7 +62,7 @@ struct Lru {
 impl ParallelModel for Lru {
     type Command = Command;
     type Response = Option<u8>;
-    /// Keys with their values, the one used last comes last.
+    /// Keys with their values; the one used last comes last.
     type State = Vec<(u8, u8)>;
     type System = Cache;
 
@@ -108,7 +108,7 @@ fn lru(is_broken: bool) -> Parallel<Lru> {
     Parallel::new(Lru { is_broken })
 }
 
-/// Two put at once: one forgets what the other has put before it is seen to be used.
+/// One branch puts a third key, which evicts the least recently used one, while the other branch reads the first two.
 fn small() -> Program<Command> {
     Program {
         prefix: vec![Put(0, 1), Put(1, 1)],

@@ -1,4 +1,4 @@
-//! Tests of concurrent programs: which schedules are tried, which outcomes they have, and that failures reproduce.
+//! Tests of concurrent programs: which schedules are tried, which outcomes they have, and whether failures reproduce.
 
 mod bounded_queue;
 mod complete;

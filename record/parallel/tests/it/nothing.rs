@@ -1,4 +1,4 @@
-//! A test that runs nothing does not pass.
+//! A test that executes no commands does not pass.
 
 use proptest::prelude::*;
 use record_parallel::Check;
@@ -37,7 +37,7 @@ impl ParallelModel for Register {
     }
 }
 
-/// A register none of whose commands can be given, or that may come to any state.
+/// A register for which no command is valid, or whose model has too many states.
 #[derive(Clone, Copy, PartialEq)]
 enum Refusing {
     Strategy,
@@ -86,7 +86,7 @@ impl ParallelModel for Refusing {
 #[test]
 fn programs_without_commands_are_refused_with_the_reason() {
     let refuses = |model, told: &str| {
-        // One command in all: proptest tries each of 20 for long.
+        // Only one command, since proptest takes long to reject each of 20.
         let test = Parallel::new(model).cases(1).prefix_max(0).branches(1..=1).commands_max(1);
         let counted = test.statistics();
         assert_eq!((counted.commands.len(), counted.rejected.count()), (0, 1), "{counted}");
@@ -105,7 +105,7 @@ fn programs_without_commands_are_refused_with_the_reason() {
     assert_eq!((precondition.programs, precondition.skipped, precondition.too_large), (0, 2, 0));
 }
 
-/// A register whose 300th command in this process answers wrong.
+/// A register whose 300th command in this process returns a wrong response.
 struct Unsteady;
 
 impl ParallelModel for Unsteady {

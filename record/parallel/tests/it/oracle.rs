@@ -1,8 +1,8 @@
-//! The reduced search against all schedules, on random programs of what ends by being dropped, done once, or slept
-//! over, and of what is picked: time-outs, waits that end without a notification, weak exchanges, numbers.
+//! The reduced search against all schedules, on random programs: with channels and pointers that are dropped, one-time
+//! initialization, and sleeps; and with picks: time-outs, waits that end without a notification, weak exchanges,
+//! numbers.
 //!
-//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel-tests --release oracle -- --nocapture` tries more of
-//! them.
+//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel-tests --release oracle -- --nocapture` tries more programs.
 
 use crate::noting::Seen;
 use record_parallel::scheduler::{Exhaustive, Reduced, Scheduler};
@@ -14,16 +14,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc as StdArc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
-/// Schedules that are tried of a program before it is given up as too large.
+/// The maximum number of executions of a program; larger programs are skipped.
 const EXECUTIONS_MAX: u64 = 1_500;
 
-/// What a thread does next. What it has no more of, it cannot use: the instruction is then skipped.
+/// An instruction of a thread. It is skipped if the thread has none of the objects that it needs.
 #[derive(Clone, Copy, Debug)]
 enum Instruction {
     Load(usize),
     Store(usize),
     Add(usize),
-    /// Changes a 0, and fails otherwise.
+    /// Changes the number if it is 0, and fails otherwise.
     Exchange(usize),
     Swap(usize),
     CloneSender,
@@ -33,9 +33,9 @@ enum Instruction {
     TryReceive,
     Receive,
     DropReceiver,
-    /// Makes the value, with a store and a load on the way.
+    /// Creates the value, with a store and a load in between.
     Init(usize),
-    /// Panics on the way, and catches it.
+    /// Panics during the initialization, and catches the panic.
     InitPanics,
     Get,
     Set,
@@ -50,25 +50,25 @@ enum Instruction {
     Upgrade,
     DropWeak,
     Sleep,
-    /// Looks up to three times, and yields between.
+    /// Loads up to three times, and yields in between.
     Poll(usize),
     Lock,
     TryLock,
-    /// Panics under the lock, and catches it.
+    /// Panics while it holds the lock, and catches the panic.
     LockPanics,
     Wait,
     Notify,
-    /// Looks once, and waits once if need be.
+    /// Checks the condition once, and waits at most once.
     WaitOnce,
     WaitTimed,
     ReceiveTimed,
     Park,
     ParkTimed,
-    /// Whoever came first.
+    /// Unparks the first thread, if its handle is stored already.
     Unpark,
     ExchangeWeakly(usize),
     Choose,
-    /// Looks until it is set, without a word to the scheduler.
+    /// Loads until the number is set, without informing the scheduler.
     Spin(usize),
 }
 
@@ -128,7 +128,7 @@ const ALL: [Instruction; 50] = {
     ]
 };
 
-/// Chance that is the same on every machine.
+/// A random number generator with the same numbers on every machine.
 struct Draw(u64);
 
 impl Draw {
@@ -139,11 +139,12 @@ impl Draw {
         (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % end
     }
 
-    /// Two or three threads of one to three instructions, six at most, of a few kinds so that they meet.
+    /// Draws two or three threads of one to three instructions each, six at most in total. There are only a few kinds,
+    /// so that the threads access the same objects.
     fn program(&mut self) -> Vec<Vec<Instruction>> {
         let mut kinds: Vec<Instruction> = (0..3 + self.below(4)).map(|_| ALL[self.below(ALL.len())]).collect();
         if self.below(4) == 0 {
-            // Those who sleep again and again must not be taken to wait for others.
+            // Threads that sleep repeatedly must not be treated as if they waited for others.
             kinds.truncate(2);
             kinds.extend([Instruction::Sleep, Instruction::Poll(self.below(2)), Instruction::Store(0)]);
         }
@@ -154,7 +155,7 @@ impl Draw {
             left -= count;
             let mut draw = || {
                 let drawn = kinds[self.below(kinds.len())];
-                // Whoever waits needs someone who notifies.
+                // A thread that waits needs another one that notifies it.
                 let waits = matches!(drawn, Instruction::Wait | Instruction::WaitOnce | Instruction::WaitTimed);
                 if waits && self.below(2) == 0 { Instruction::Notify } else { drawn }
             };
@@ -164,7 +165,7 @@ impl Draw {
     }
 }
 
-/// Notes who drops it.
+/// Records the thread that drops it.
 struct Value {
     seen: StdArc<StdMutex<Seen>>,
 }
@@ -180,7 +181,7 @@ fn note(seen: &StdMutex<Seen>, thread: usize, what: u32) {
     seen.lock().unwrap_or_else(PoisonError::into_inner)[thread].push(what);
 }
 
-/// What all threads share and nobody drops.
+/// The objects that all threads share and that no thread drops.
 struct Shared {
     numbers: [AtomicU32; 2],
     cell: OnceLock<u32>,
@@ -190,7 +191,7 @@ struct Shared {
     threads: StdMutex<Vec<thread::Thread>>,
 }
 
-/// What one thread has.
+/// The objects of one thread.
 struct Own {
     me: usize,
     shared: StdArc<Shared>,
@@ -403,7 +404,7 @@ impl Own {
     }
 }
 
-/// Runs the program of each thread. What a thread sees is noted where nobody else looks.
+/// Runs the program of each thread. The values that a thread sees are recorded outside of the schedule.
 fn run(programs: &[Vec<Instruction>], bound: usize, seen: &StdArc<StdMutex<Seen>>) {
     *seen.lock().unwrap_or_else(PoisonError::into_inner) = vec![Vec::new(); programs.len() + 1];
     let uses = |wanted: fn(&Instruction) -> bool| programs.iter().flatten().any(wanted);
@@ -446,7 +447,8 @@ fn run(programs: &[Vec<Instruction>], bound: usize, seen: &StdArc<StdMutex<Seen>
     }
 }
 
-/// All that the threads of a program can see, or that it can come to a deadlock.
+/// All results that the threads of a program can see, or `None` if a deadlock is possible; and statistics of the
+/// search.
 fn outcomes<S: Scheduler + 'static>(
     programs: &StdArc<Vec<Vec<Instruction>>>,
     bound: usize,
@@ -483,6 +485,6 @@ fn the_reduced_search_sees_what_all_schedules_show() {
     println!(
         "{compared} programs alike ({deadlocks} deadlocks), {skipped} too large; {full_sum} executions, reduced {reduced_sum}"
     );
-    // Nothing passes for nothing: each instruction was in some program.
+    // Ensures that the programs were varied enough: nearly every instruction was in some program.
     assert!(kinds.len() > 45 || wanted < 250, "{kinds:?}");
 }

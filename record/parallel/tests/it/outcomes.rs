@@ -1,4 +1,4 @@
-//! Commands that fail, or of which it is not known what became; models that may choose; preconditions; persistence.
+//! Commands that fail or have an unknown outcome; models with several possible steps; preconditions; persistence.
 
 use proptest::prelude::*;
 use record_parallel::property::{Outcome, Parallel, ParallelModel, Program};
@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Command {
-    /// Written later, by a thread of the store's own; nobody says when.
+    /// The value is written later, at any time, by a thread of the store.
     Send(u8),
-    /// Refused.
+    /// The write is refused.
     Refuse(u8),
     Read,
 }
@@ -22,7 +22,7 @@ struct Store {
     value: Arc<Mutex<u8>>,
 }
 
-/// A register to write to at some time. `lies` makes a refused write happen nevertheless.
+/// A register with delayed writes. If `lies`, a refused write happens nevertheless.
 struct Register {
     lies: bool,
 }
@@ -89,7 +89,7 @@ fn what_failed_must_not_have_happened() {
     assert!(matches!(found.failure.cause, Cause::NotLinearizable(_)));
 }
 
-/// A bag: an element is taken, whichever one. It must not be empty then.
+/// A bag: a command takes any element. The bag must not be empty then.
 struct Bag {
     forgets: bool,
 }
@@ -152,7 +152,7 @@ impl ParallelModel for Bag {
                 *bag.lock().unwrap() = [before, vec![*element]].concat();
             }
             Put(element) => bag.lock().unwrap().push(*element),
-            // The precondition holds in every order of a program that makes sense, and here it is relied upon.
+            // In every order of a valid program, the precondition holds, and this code relies on it.
             Take => return Outcome::Returned(bag.lock().unwrap().pop().expect("the bag is not empty")),
         }
         Outcome::Returned(0)
@@ -169,8 +169,8 @@ fn commands_become_simple_without_losing_the_bug() {
     let found = Parallel::new(Bag { forgets: true }).cases(500).run().unwrap_err();
     let puts: Vec<u8> =
         found.program.commands().filter_map(|of| if let Put(n) = of { Some(*n) } else { None }).collect();
-    // One must be large for the bug to show, and is as small as that lets it be; the others are none or as small as
-    // any.
+    // One element must be large for the bug to appear, and is shrunk to the smallest such value; the others are removed
+    // or shrunk to the smallest value.
     assert!(puts.contains(&100) && puts.iter().all(|put| [0, 1, 100].contains(put)), "{found}");
     Parallel::new(Bag { forgets: true }).cases(500).replay(&found.replay).unwrap_err();
 }

@@ -1,5 +1,5 @@
-//! What the program leaves open is chosen by the schedule: which waiter is notified, time-outs, waits that end without
-//! a reason, weak exchanges that fail without one, and numbers.
+//! The schedule makes the choices that the program leaves open: which waiter is notified, time-outs, waits that end
+//! without a reason, weak exchanges that fail without a reason, and numbers.
 
 use crate::noting::complete;
 use record_parallel::scheduler::{Exhaustive, Pct, Random, Reduced, Replay, RoundRobin, Scheduler};
@@ -16,7 +16,7 @@ fn settings(surprises_max: u32) -> Settings {
     Settings { surprises_max, ..Settings::default() }
 }
 
-/// What a program returns over all schedules with so many surprises, under both searches.
+/// The values that a program returns over all schedules with this maximum of surprises, under both searches.
 fn all<T: Ord + Debug + Send + 'static>(surprises_max: u32, program: fn() -> T) -> (Explored, Vec<T>) {
     let both = complete(&settings(surprises_max), program);
     assert!(both.reduced.executions <= both.full.executions, "{:?}, {:?}", both.reduced, both.full);
@@ -32,8 +32,8 @@ fn fails<S: Scheduler + 'static>(scheduler: S, program: fn()) -> Box<Failure> {
     failure
 }
 
-/// Two conditions on one variable. Who waits for the one comes first, and always waits longest; if the other one is
-/// woken nevertheless, it waits again, and the notification is lost.
+/// Two conditions on one variable. If the notification for one condition wakes the thread that waits for the other,
+/// that thread waits again, and the notification is lost.
 fn two_conditions() {
     let both = Arc::new((Mutex::new([false; 2]), Condvar::new()));
     let mut is_true = both.0.lock().unwrap();
@@ -117,7 +117,7 @@ fn a_loop_around_a_receive_with_a_time_ends() {
 
 #[test]
 fn time_passes_where_nothing_else_happens() {
-    // Without surprises, the time is up only when nobody else can continue; the shorter one first.
+    // Without surprises, a wait times out only when no other thread can continue; the shorter wait first.
     let (explored, seen) = all(0, || {
         let both = Arc::new((Mutex::new(Vec::new()), Condvar::new()));
         let threads = [2, 1].map(|hours| {
@@ -202,7 +202,7 @@ fn a_weak_exchange_may_fail() {
         let number = AtomicU32::new(0);
         [1, 2].map(|new| number.compare_exchange_weak(new - 1, new, SeqCst, SeqCst).is_ok())
     });
-    // The second one fails with a reason where the first one did without.
+    // If the first exchange fails without a reason, the second one fails because of the value.
     assert_eq!(seen, [[false, false], [true, false], [true, true]]);
     let (explored, seen) = all(1, || {
         let number = Arc::new(AtomicU32::new(0));
@@ -262,7 +262,7 @@ fn a_failure_is_simplified_to_few_picks() {
 fn a_loop_that_chooses_to_go_on_ends_by_chance_or_at_the_limit() {
     let program = || while choose(2) == 0 {};
     explore(&settings(0), Random::new(0, 200), program).unwrap();
-    // A search that tries the usual choice first goes on for ever, and says so.
+    // A search that tries the usual choice first never leaves the loop, and reports a livelock.
     assert!(matches!(fails(Exhaustive::new(), program).cause, Cause::Livelock(_)));
     assert!(matches!(fails(Reduced::new(), program).cause, Cause::Livelock(_)));
 }
@@ -278,6 +278,6 @@ fn a_budget_that_is_too_small_is_said() {
     }
     let spent = |surprises_max| all(surprises_max, program).0.surprises_spent;
     assert!(spent(0) > 0 && spent(1) > 0, "{:?}", [spent(0), spent(1)]);
-    // There are no more than two waits.
+    // The program has only two waits.
     assert_eq!(spent(2), 0);
 }

@@ -1,4 +1,5 @@
-//! A counter whose increment loads and stores: two at once count as one. With one that counts in one step.
+//! A counter whose increment is a load and a store: of two concurrent increments, one is lost. The correct counter
+//! increments in one step.
 
 use history_core::{Datum, Verdict};
 use proptest::prelude::*;
@@ -68,7 +69,7 @@ fn broken() -> Parallel<Counter> {
     Parallel::new(Counter { is_broken: true })
 }
 
-/// Two increments at once and a look at what they came to.
+/// Two concurrent increments, and a read of the result.
 fn smallest() -> Program<Command> {
     Program { prefix: vec![], branches: vec![vec![Increment, Get], vec![Increment]], suffix: vec![] }
 }
@@ -161,7 +162,7 @@ fn check(checker: &dyn history_core::Checker, edn: &str) -> Verdict {
 
 #[test]
 fn all_schedules_of_the_smallest_program_are_run() {
-    // The branches take 3 and 2 steps if the increment is broken, 2 and 1 if not.
+    // The branches take 3 and 2 steps if the increment is broken, 2 and 1 steps otherwise.
     let fixed = Parallel::new(Counter { is_broken: false });
     let explored = fixed.verify(&smallest(), Exhaustive::new()).unwrap();
     assert_eq!((explored.executions, explored.is_complete), (3, true));
@@ -209,6 +210,6 @@ fn statistics_say_what_runs_at_once() {
     assert!(pair("Increment", "Increment").is_some() && pair("Increment", "Get").is_none());
     let text = statistics.to_string();
     assert!(text.starts_with("50 programs, ") && text.contains("run Get and Increment at once"), "{text}");
-    // Without branches nothing runs at once.
+    // Without branches no commands run concurrently.
     assert!(broken().branches(0..=0).statistics().pairs.is_empty());
 }

@@ -1,4 +1,4 @@
-//! A table with handles that no model can predict: commands refer to the responses of earlier ones.
+//! A table with handles that no model can predict: commands refer to the responses of earlier commands.
 
 use history_core::Datum;
 use proptest::prelude::*;
@@ -25,20 +25,20 @@ enum Answer {
     WasOpen(bool),
 }
 
-/// What is wrong with a table.
+/// The fault of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
-    /// It looks whether a handle is open, and then closes it.
+    /// The table checks whether a handle is open, and closes it in a second step.
     ClosesTwice,
-    /// All handles are one.
+    /// All handles are equal.
     RepeatsHandles,
-    /// It is full after one handle: a second one is not given.
+    /// The table is full after one handle, and fails to open another.
     IsFull,
     FullAndClosesTwice,
-    /// The model does not say that a command has a reference.
+    /// The model does not report that a command contains a reference.
     ForgetsReferences,
-    /// All handles are one, and commands may refer to any position, and be simplified to one that does.
+    /// All handles are equal; commands may refer to any position, and simplification changes positions.
     RefersAnywhere,
 }
 
@@ -46,18 +46,18 @@ struct Table(Fault);
 
 #[derive(Default)]
 struct System {
-    /// How many were opened, and those that are open.
+    /// The number of handles opened so far, and the set of open handles.
     handles: Mutex<(u64, BTreeSet<u64>)>,
 }
 
-/// Handles that were ever given, and those that are open.
+/// All handles opened so far, and the open ones.
 type Handles = (BTreeSet<u64>, BTreeSet<u64>);
 
 fn handle(command: &Command) -> u64 {
     match command {
         Close(reference) => match reference.response() {
             Answer::Handle(handle) => *handle,
-            // A handle that nobody has.
+            // A handle that was never opened.
             Answer::WasOpen(_) => u64::MAX,
         },
         Open => panic!("it has no handle"),
@@ -106,7 +106,7 @@ impl ParallelModel for Table {
         let (mut given, mut open) = (given.clone(), open.clone());
         match command {
             Open => {
-                // Any that was not given before will do.
+                // Any handle that was not used before is correct.
                 let handle = given.last().map_or(0, |last| last + 1);
                 given.insert(handle);
                 open.insert(handle);
@@ -167,12 +167,12 @@ fn test(fault: Fault) -> Parallel<Table> {
     Parallel::new(Table(fault)).suffix_max(1)
 }
 
-/// Closes what the command at this position opened.
+/// Closes the handle that the command at this position opened.
 fn close(position: usize) -> Command {
     Close(Reference::to(position))
 }
 
-/// One handle that two branches close.
+/// Two branches that close the same handle.
 fn both_close() -> Program<Command> {
     Program { prefix: vec![Open], branches: vec![vec![close(0)]; 2], suffix: vec![] }
 }
@@ -196,7 +196,7 @@ fn what_is_closed_twice_is_shrunk_to_one_handle() {
             report.starts_with("case") && report.contains("  first     #0 Open\n  branch 1  Close(#0)\n"),
             "{report}"
         );
-        // 7919 modulo 1009.
+        // The handle is 856 = 7919 modulo 1009.
         assert_eq!(report.matches("Close(Handle(856)) -> WasOpen(true)\n").count(), 2, "{report}");
         let again = test(Fault::ClosesTwice).replay(&found.replay).unwrap_err();
         assert_eq!((again.program, again.operations), (found.program, found.operations));
@@ -215,7 +215,7 @@ fn without_the_response_it_refers_to_a_command_does_not_run() {
     let program = Program { prefix: vec![Open, Open], branches: vec![vec![close(1)], vec![close(0)]], suffix: vec![] };
     let explored = test(Fault::IsFull).verify(&program, Reduced::new()).unwrap();
     assert!(explored.is_complete);
-    // It would panic without a handle.
+    // The command would panic without a handle.
     test(Fault::IsFull).run().unwrap();
 }
 
@@ -223,12 +223,13 @@ fn without_the_response_it_refers_to_a_command_does_not_run() {
 fn small_programs_are_enumerated_where_references_lead_somewhere() {
     let sizes = |fault| Parallel::new(Table(fault)).prefix_max(1).branches(2..=2).commands_max(1);
     let commands = [Open, close(0)];
-    // Of 12 programs the 4 whose prefix opens one, and the one that only opens in its branches.
+    // Of 12 programs, these are valid: 4 whose prefix opens a handle, and one that only opens handles in its branches.
     let all = sizes(Fault::None).enumerate(&commands).unwrap();
     assert_eq!((all.programs, all.skipped, all.is_complete), (5, 7, true));
     let found = sizes(Fault::ClosesTwice).enumerate(&commands).unwrap_err();
     assert_eq!(found.program, both_close());
-    // A branch may close what it has opened: as the first one, since the command is known by its position.
+    // A branch may close a handle that it has opened. Only the first branch can, since `close` refers to a fixed
+    // position.
     let within = Parallel::new(Table(Fault::None)).prefix_max(0).branches(2..=2).commands_max(2);
     assert_eq!(within.enumerate(&commands).unwrap().programs, 4 + 2);
 }
@@ -266,12 +267,12 @@ fn a_command_that_did_not_run_is_not_in_the_history() {
         suffix: vec![],
     };
     let found = test(Fault::FullAndClosesTwice).verify(&program, Reduced::new()).unwrap_err();
-    // The record of a command calls `handle`, which panics without its response.
+    // The record of a command calls `handle`, which panics without a response.
     assert!(!found.edn().contains('#'), "{}", found.edn());
     assert!(found.to_string().contains("Close(#1) -> failed"), "{found}");
 }
 
-/// An object whose responses are counted under the schedule: to clone one is a step of its own.
+/// An object whose responses are counted pointers under the schedule: to clone a response is a step.
 struct Shared;
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

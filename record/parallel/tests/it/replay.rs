@@ -1,5 +1,5 @@
-//! What a failing test prints replays it: the test binary is run again, with the string in the variable. And the same
-//! seed gives the same report, a thousand times in a row, while other threads keep every core busy.
+//! The output of a failing test replays the failure: the test binary is run again, with the string in the variable. And
+//! the same seed gives the same report, a thousand times in a row, while other threads keep every core busy.
 
 use record_parallel::scheduler::{Pct, Replay};
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Three count; one is lost.
+/// Three threads count, and one increment is lost.
 fn program() {
     let count = Arc::new(AtomicU32::new(0));
     let threads = [1, 2, 3].map(|_| {
@@ -24,7 +24,7 @@ fn program() {
     assert_eq!(count.load(SeqCst), 3);
 }
 
-/// Run by the test below.
+/// The test below runs this one.
 #[test]
 #[ignore = "it fails on purpose"]
 fn racy() {

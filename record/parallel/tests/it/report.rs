@@ -1,4 +1,4 @@
-//! The report of the README's program, as it is there.
+//! The report of the README's program is the same as in the README.
 
 use record_parallel::scheduler::Random;
 use record_parallel::sync::Mutex;

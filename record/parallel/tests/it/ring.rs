@@ -1,5 +1,5 @@
-//! An example of what the crate does not know: a ring in a file, through which one process hands numbers to another.
-//! Its accesses are pause points, since each is announced to a resource.
+//! An example of an object that the crate does not know: a ring in a file, through which one process passes numbers to
+//! another. Its accesses are pause points, since each is announced to a resource.
 
 use record_parallel::scheduler::{Exhaustive, Random, Reduced};
 use record_parallel::{Explored, Failure, Resource, Settings, Touch, explore, thread};
@@ -10,17 +10,17 @@ use std::sync::{Arc, Mutex};
 
 const SLOTS: u8 = 2;
 
-/// Byte 0 counts what was written, byte 1 what was read; then come the slots.
+/// Byte 0 counts the numbers written, byte 1 those read; then come the slots.
 struct Ring {
     file: Mutex<File>,
-    /// One for each byte: accesses to different bytes are independent.
+    /// A resource for each byte: accesses to different bytes are independent.
     bytes: [Resource; 4],
-    /// The writer counts before it fills the slot.
+    /// Whether the writer increments its count before it fills the slot.
     is_broken: bool,
 }
 
 thread_local! {
-    /// Made once: the file is the same in each execution, and is filled with zeros at its start.
+    /// Created once: the file is the same in each execution, and is filled with zeros when a ring is created.
     static FILE: RefCell<Option<File>> = const { RefCell::new(None) };
 }
 
@@ -111,7 +111,7 @@ fn the_right_ring_passes_under_all_schedules() {
     assert!(explored.is_complete && explored.executions < 500, "{explored:?}");
 }
 
-/// Two threads touch in these ways: how many executions each search takes.
+/// The number of executions that each search takes if two threads access one resource, or two, in these ways.
 fn executions(touches: [Touch; 2], is_one: bool) -> [u64; 2] {
     let program = move || {
         let both = Arc::new([(); 2].map(|()| Resource::new("file")));

@@ -1,11 +1,11 @@
-//! Programs are shrunk to fewer branches and to less that runs at once, and a suffix shows what branches leave behind.
+//! Programs are shrunk to fewer branches and less concurrency, and a suffix observes the result of the branches.
 
 use proptest::prelude::*;
 use record_parallel::property::{Outcome, Parallel, ParallelModel, Program};
 use record_parallel::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::panic::AssertUnwindSafe;
 
-/// A counter that loses additions which overlap, once it is armed.
+/// A counter that loses overlapping additions once it is armed.
 struct Counter {
     is_armed: bool,
 }
@@ -74,7 +74,7 @@ impl ParallelModel for Counter {
     }
 }
 
-/// The least program that a test finds; its replay string leads there again.
+/// The smallest program that a test finds. Its replay string must lead to the same program.
 fn least(test: &Parallel<Counter>) -> (Program<Command>, String) {
     let counterexample = test.run().unwrap_err();
     let again = test.replay(&counterexample.replay).unwrap_err();
@@ -87,7 +87,7 @@ fn least(test: &Parallel<Counter>) -> (Program<Command>, String) {
 #[test]
 fn what_branches_leave_behind_is_seen_by_the_suffix() {
     let test = Parallel::new(Counter { is_armed: true }).prefix_max(0).branches(2..=2).commands_max(1);
-    // Each branch adds or looks, and nobody looks afterwards.
+    // Each branch adds or reads, and no command reads afterwards.
     assert!(test.run().is_ok());
     let (program, report) = least(&test.suffix_max(2));
     assert_eq!(program, Program { prefix: vec![], branches: vec![vec![Add], vec![Add]], suffix: vec![Total] });

@@ -1,4 +1,4 @@
-//! Simplifying looks for the same failure, and not for any.
+//! Simplification searches for the same failure, not for any failure.
 
 use record_parallel::scheduler::{Exhaustive, Random, Reduced, Replay};
 use record_parallel::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 static FIRST: Mutex<()> = Mutex::new(());
 static SECOND: Mutex<()> = Mutex::new(());
 
-/// Locks the statics in two orders. What a failed execution leaves locked stays so.
+/// Locks two statics in different orders. Locks that a failed execution holds remain locked.
 fn in_two_orders() {
     thread::spawn(|| {
         let _second = SECOND.lock();
@@ -36,7 +36,7 @@ fn a_deadlock_of_statics_is_kept_with_its_steps_and_holders() {
 
 static CELL: OnceLock<u32> = OnceLock::new();
 
-/// Fails if the value of a static is being made, and leaves it half made.
+/// Fails while the value of a static is being created, and leaves it half created.
 fn while_it_is_made() {
     let ready = Arc::new(AtomicU32::new(0));
     let other = Arc::clone(&ready);
@@ -52,7 +52,7 @@ fn a_static_that_is_left_half_made_is_waited_for_in_the_open() {
     };
     let failure = run("b2a");
     assert!(matches!(failure.cause, Cause::Panic { .. }), "{failure}");
-    // Before, the whole process stopped here.
+    // Previously, the whole process stopped here.
     let failure = run("-");
     let Cause::Deadlock(waiting) = &failure.cause else { panic!("{failure}") };
     assert_eq!(waiting.iter().map(|waiting| waiting.kind).collect::<Vec<_>>(), [Kind::Once]);
@@ -82,7 +82,7 @@ fn a_panic_at_another_place_is_another_failure() {
     assert_eq!((message.as_str(), &simplest.schedule), ("in the middle", &schedule));
 }
 
-/// Two threads wait for each other for ever. How often it was run.
+/// The number of executions of a program in which two threads wait for each other for ever.
 static RUNS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
 fn wait_for_ever() {
@@ -103,7 +103,7 @@ fn what_does_not_end_is_not_shortened() {
     assert!(RUNS.load(SeqCst) - before <= 2, "{}", RUNS.load(SeqCst) - before);
 }
 
-/// A worker may find its queue empty, and then that it should end. Before that it may look any number of times.
+/// A worker may find its queue empty, and then see that it should end. Before that it may check any number of times.
 fn last_message() {
     let shared = Arc::new((Mutex::new(VecDeque::new()), AtomicBool::new(false)));
     let other = Arc::clone(&shared);
@@ -133,7 +133,7 @@ fn a_loop_that_waits_goes_round_as_often_as_it_must() {
     assert!(explore(&settings, Replay::new(&simplest.schedule), last_message).is_err());
 }
 
-/// Fails in its third execution only, whatever the schedule.
+/// Fails only in its third execution, whatever the schedule.
 fn once() {
     static EXECUTIONS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let number = AtomicU32::new(EXECUTIONS.fetch_add(1, SeqCst));

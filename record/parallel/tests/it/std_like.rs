@@ -1,4 +1,4 @@
-//! What the crate has beside std: the same program compiles with either, and each type has the auto traits of std's.
+//! The crate compared with std: the same program compiles with either, and each type has the auto traits of std's.
 
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -122,7 +122,7 @@ macro_rules! signatures {
                 let sum = thread::scope(|scope| {
                     let one: ScopedJoinHandle<'_, u32> = scope.spawn(|| {
                         first[0] += 1;
-                        // A thread of a scope starts another one without owning the scope.
+                        // A thread of a scope can start another one without owning the scope.
                         scope.spawn(|| 1_u32).join().unwrap()
                     });
                     thread::Builder::new().name("two".into()).spawn_scoped(scope, || second[0] += 1).unwrap();
@@ -170,7 +170,7 @@ fn a_program_for_std_compiles_and_does_the_same() {
 
 struct Probe<T: ?Sized>(PhantomData<T>);
 
-/// What a type is if nothing better is known.
+/// The default values, for types that do not implement the traits.
 trait Not {
     const SEND: bool = false;
     const SYNC: bool = false;
@@ -193,7 +193,7 @@ impl<T: ?Sized + RefUnwindSafe> Probe<T> {
     const REF_UNWIND_SAFE: bool = true;
 }
 
-/// What the types of one crate or the other are.
+/// The auto traits that the types of a crate implement.
 macro_rules! traits {
     ($name:ident, $sync:path, $thread:path, [$($type:ty;)*]) => {
         fn $name() -> Vec<(&'static str, [bool; 4])> {

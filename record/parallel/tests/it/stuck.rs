@@ -1,4 +1,4 @@
-//! What waits outside of the schedule is reported within a second, and does not hang.
+//! A wait for something outside of the schedule is reported within a second, instead of hanging.
 
 use record_parallel::{check, thread};
 use std::process::Command;
@@ -13,7 +13,7 @@ fn report(name: &str) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Run by the test below, as the others that are ignored.
+/// The test below runs this one, and the other ignored ones.
 #[test]
 #[ignore = "it is stuck on purpose"]
 fn holds_a_lock_of_std_over_a_pause() {
@@ -69,7 +69,7 @@ fn what_waits_outside_of_the_schedule_is_reported() {
     );
 }
 
-/// Waits for a lock in its destructor.
+/// Acquires a lock in its destructor.
 struct Counts(Arc<record_parallel::sync::Mutex<u32>>);
 
 impl Drop for Counts {

@@ -1,4 +1,4 @@
-//! The drop-in types: what they do under a schedule, and that outside of one they do what those of std do.
+//! The drop-in types: their behaviour under a schedule, and that outside of one they behave as those of std.
 
 use crate::noting::complete;
 use record_parallel::scheduler::{Exhaustive, Random, Reduced};
@@ -17,7 +17,7 @@ fn all(program: impl Fn() + Send + Sync + Clone + 'static) -> Result<Explored, B
     full
 }
 
-/// What a program returns, over all schedules; the two searches must agree.
+/// The values that a program returns, over all schedules. The two searches must agree.
 fn results<T: Ord + std::fmt::Debug + Send + 'static>(program: fn() -> T) -> Vec<T> {
     complete(&Settings::default(), program).seen
 }
@@ -31,7 +31,7 @@ fn deadlock(program: impl Fn() + Send + Sync + Clone + 'static) -> Vec<Kind> {
 
 #[test]
 fn loads_and_stores_of_two_threads_interleave() {
-    // The store buffer's outcome (0, 0) is none: atomics are sequentially consistent.
+    // The outcome (0, 0) of the store buffer does not occur: the atomics are sequentially consistent here.
     let seen = results(|| {
         let both = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
         let other = Arc::clone(&both);
@@ -157,8 +157,8 @@ fn a_wait_with_a_time_ends_both_ways() {
         thread.join().unwrap();
         seen
     });
-    // (true, true): it was set, but not yet notified. (false, false): the wait ended without a reason, as it may in
-    // std.
+    // (true, true): the flag was set, but the notification was not sent yet. (false, false): the wait ended without a
+    // reason, as std permits.
     assert_eq!(seen, [(false, false), (false, true), (true, false), (true, true)]);
 }
 
@@ -275,7 +275,7 @@ fn parking_waits_for_a_token() {
         thread.join().unwrap();
         seen
     });
-    // As in std, it may wake without a token.
+    // As in std, `park` may return without a token.
     assert_eq!(seen, [false, true]);
     assert_eq!(deadlock(thread::park), [Kind::Park]);
 }
@@ -290,13 +290,13 @@ fn a_thread_gives_its_result_and_its_name() {
         let was_finished = thread.is_finished();
         (was_finished, thread.join().unwrap())
     });
-    // It touches nothing that others can see, so it is done before its parent continues.
+    // The thread accesses no shared object, so it finishes before its parent continues.
     assert_eq!(seen, [(true, Some("worker".to_owned()))]);
 }
 
 #[test]
 fn a_thread_that_yields_lets_others_go_first() {
-    // A loop that waits for another thread ends under every schedule, and there are finitely many.
+    // A loop that waits for another thread ends under every schedule, and there are finitely many schedules.
     let spin = || {
         let flag = Arc::new(AtomicBool::new(false));
         let other = Arc::clone(&flag);
@@ -350,7 +350,7 @@ fn a_panic_unlocks_and_does_not_wait() {
     });
     let Cause::Panic { thread, message, .. } = failure.unwrap_err().cause else { panic!() };
     assert_eq!((thread.letter(), message.as_str()), ('a', "on purpose, 7"));
-    // The next execution is none the worse.
+    // The next execution is not affected.
     assert!(all(|| _ = Mutex::new(0).lock().unwrap()).is_ok());
 }
 

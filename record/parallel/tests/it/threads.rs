@@ -1,4 +1,4 @@
-//! Threads beyond `spawn`: scopes, variables of threads, stacks of another size, values that are made once.
+//! Threads beyond `spawn`: scopes, thread-local variables, stacks of other sizes, and values that are created once.
 
 use crate::noting::complete;
 use record_parallel::scheduler::{Exhaustive, Random, Reduced};
@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex as StdMutex};
 
-/// What a program returns over all schedules; the same under both searches.
+/// The values that a program returns over all schedules. Both searches must find the same.
 fn all<T: Ord + Debug + Send + 'static>(program: impl Fn() -> T + Send + Sync + Copy + 'static) -> Vec<T> {
     complete(&Settings { surprises_max: 0, ..Settings::default() }, program).seen
 }
@@ -36,7 +36,7 @@ fn threads_of_a_scope_borrow_and_interleave() {
 
 #[test]
 fn scopes_hold_scopes_and_threads_of_scopes_start_others() {
-    // The outer scope's threads go on while an inner scope is open, in the same thread and in another one.
+    // The outer scope's threads continue while an inner scope is open, in the same thread and in another one.
     let seen = all(|| {
         let number = AtomicU32::new(0);
         let add = || number.fetch_add(1, SeqCst);
@@ -62,7 +62,7 @@ fn a_scope_waits_for_threads_that_are_not_joined() {
             scope.spawn(|| scope.spawn(|| number.fetch_add(1, SeqCst)));
         });
         assert_eq!(number.into_inner(), 1);
-        // A panic of the body waits, too.
+        // After a panic of its body, the scope waits as well.
         let number = AtomicU32::new(0);
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             thread::scope(|scope| {
@@ -100,7 +100,7 @@ struct Ends;
 
 impl Drop for Ends {
     fn drop(&mut self) {
-        // It is of another key that was made later, and is gone by now.
+        // The value of the other key was created later, so it was dropped before this one.
         ENDED.lock().unwrap().push(NAMES.try_with(|_| ()).is_err());
     }
 }
@@ -125,7 +125,7 @@ fn each_thread_has_its_own_variables() {
     let explored = explore(&Settings::default(), Exhaustive::new(), program).unwrap();
     assert!(explored.is_complete && explored.executions == 6, "{explored:?}");
     assert_eq!(ENDED.lock().unwrap().last(), Some(&true));
-    // Outside, the thread of the system has its own.
+    // Outside of executions, the OS thread has its own value.
     assert_eq!(COUNT.get(), 5);
     COUNT.set(7);
     explore(&Settings::default(), Random::new(0, 2), || assert_eq!(COUNT.get(), 5)).unwrap();
@@ -190,7 +190,7 @@ fn a_writer_goes_on_to_read() {
         let mut guard = lock.write().unwrap();
         *guard = 1;
         let guard = RwLockWriteGuard::downgrade(guard);
-        // Who reads now need not wait.
+        // From here on, a reader need not wait.
         let seen = reader.join().unwrap();
         drop(guard);
         seen
@@ -212,7 +212,7 @@ fn a_loop_with_a_hint_ends() {
     assert_eq!(seen, [()]);
 }
 
-/// Uses about so many bytes of stack.
+/// Uses about this number of bytes of stack.
 #[inline(never)]
 fn deep(bytes: usize) -> u8 {
     let mut filled = [1_u8; 1024];
@@ -243,7 +243,7 @@ fn a_stack_is_as_large_as_it_is_said() {
         assert!(text.starts_with("thread b (deep) needs more stack than it has, after "), "{text}");
         assert!(text.contains("threads.rs:") && text.contains("Builder::stack_size gives it more"), "{text}");
     }
-    // The process goes on.
+    // The process continues.
     explore(&Settings::default(), Random::new(0, 3), with_stack(None, 1000)).unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! A dispenser that hands out a number twice: it looks at the number, and then counts. Budget: 60 executions.
+//! A dispenser that hands out a number twice: it loads the number, and then stores the next one. Budget: 60 executions.
 
 use proptest::prelude::*;
 use record_parallel::property::{Outcome, Parallel, ParallelModel, Program};
@@ -48,14 +48,14 @@ fn dispenser(is_broken: bool) -> Parallel<Dispenser> {
     Parallel::new(Dispenser { is_broken })
 }
 
-/// Two threads take one number each: four steps if it is broken.
+/// Two threads take one number each: four steps in the broken version.
 fn two() -> Program<Take> {
     Program { prefix: vec![], branches: vec![vec![Take], vec![Take]], suffix: vec![] }
 }
 
 #[test]
 fn it_is_found_within_its_budget() {
-    // Three threads are counted: the one that starts the others is one.
+    // There are three threads, including the one that starts the others.
     assert!(miss_probability(3, 4, 2, 60) < 0.01);
     for seed in 0..100 {
         dispenser(true).verify(&two(), Random::new(seed, 60)).unwrap_err();
@@ -73,7 +73,7 @@ fn pct_finds_it_at_least_as_often_as_it_promises() {
     let found: u32 = (0..executions).filter(finds).map(|_| 1).sum();
     let promised = 1.0 - miss_probability(3, 4, 2, 1);
     assert!(f64::from(found) > promised * f64::from(executions), "{found} of {executions}, promised {promised}");
-    // Without a change point a thread runs to its end.
+    // Without a change point, a thread runs to its end.
     let found = (0..200).filter(|seed| dispenser(true).verify(&two(), Pct::new(*seed, 1, 1)).is_err()).count();
     assert_eq!(found, 0);
 }
@@ -108,7 +108,8 @@ fn all_small_programs_are_run_the_smallest_first() {
     let found = small(true).enumerate(&[Take]).unwrap_err();
     assert_eq!(found.program, two());
     let enumerated = small(false).enumerate(&[Take]).unwrap();
-    // A prefix or none; one branch of one or two commands, or two branches of three kinds.
+    // One command in the prefix or none; and one branch of one or two commands, or two branches with three combinations
+    // of lengths.
     assert_eq!((enumerated.programs, enumerated.skipped, enumerated.is_complete), (2 * (2 + 3), 0, true));
     assert!(std::panic::catch_unwind(|| small(false).commands_max(100).branches(8..=8).enumerate(&[Take])).is_err());
 }

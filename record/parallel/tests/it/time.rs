@@ -1,4 +1,4 @@
-//! Virtual time: the clock moves only where nothing else can happen, or where a wait is chosen to end early.
+//! Virtual time: the clock advances only where nothing else can happen, or where the schedule ends a wait early.
 
 use crate::noting::{all, settings, under};
 use record_parallel::scheduler::{Exhaustive, Random, Reduced, RoundRobin};
@@ -68,7 +68,7 @@ fn a_slow_thread_lets_sleeps_end_early_and_the_clock_shows_it() {
         thread.join().unwrap();
         (is_stored, elapsed == HOUR, elapsed == Duration::ZERO)
     });
-    // What was stored an hour later is not seen before.
+    // A store that happens an hour later is not seen before.
     assert_eq!(seen, [(false, false, true), (false, true, false), (true, true, false)]);
 }
 
@@ -81,7 +81,7 @@ fn every_wait_for_a_time_moves_the_clock() {
         let one = start.elapsed();
         let condvar = Condvar::new();
         let mutex = Mutex::new(());
-        // `wait_timeout` may also end without a reason, at once.
+        // `wait_timeout` may also end immediately without a reason.
         let (guard, result) = condvar.wait_timeout_while(mutex.lock().unwrap(), HOUR, |()| true).unwrap();
         assert!(result.timed_out());
         let two = start.elapsed();
@@ -95,7 +95,7 @@ fn every_wait_for_a_time_moves_the_clock() {
 
 #[test]
 fn a_deadline_passes_with_a_later_one() {
-    // The wait for two hours ends early, so the one for one hour, which began at the same time, is over as well.
+    // The wait for two hours ends early, so the one for one hour, which began at the same time, ends as well.
     let (_, seen) = all(1, || {
         let start = Instant::now();
         let thread = thread::spawn(move || {
@@ -106,7 +106,7 @@ fn a_deadline_passes_with_a_later_one() {
         let late = thread.join().unwrap();
         (late, start.elapsed())
     });
-    // Either of them may begin to sleep only when the other one's time is over.
+    // Either thread may begin to sleep only after the other one has slept.
     let expected = [(1, 2), (1, 3), (2, 2), (3, 3)];
     assert_eq!(seen, expected.map(|(late, end)| (HOUR * late, HOUR * end)));
 }

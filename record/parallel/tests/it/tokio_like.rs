@@ -1,9 +1,9 @@
-//! What the module `tokio` has beside tokio: the same program compiles with either, and each type has tokio's auto
+//! The module `tokio` compared with tokio: the same program compiles with either, and each type has tokio's auto
 //! traits.
 
 use std::marker::PhantomData;
 
-/// Uses functions with the signatures that tokio gives them. What is sent to other tasks must be `Send`.
+/// Uses functions with the signatures that tokio gives them. Values that are sent to other tasks must be `Send`.
 macro_rules! signatures {
     ($name:ident, $tokio:path) => {
         #[allow(dead_code, reason = "tokio's is compiled and not run")]
@@ -192,13 +192,13 @@ fn a_program_for_tokio_compiles_and_does_what_it_says() {
     let settings = crate::noting::settings(0);
     let explored = record_parallel::explore(&settings, record_parallel::scheduler::Random::new(0, 50), program);
     assert!(explored.is_ok(), "{}", explored.unwrap_err());
-    // Whether tokio has these functions is all that is asked.
+    // This only tests that tokio has these functions.
     drop(of_tokio::all());
 }
 
 struct Probe<T: ?Sized>(PhantomData<T>);
 
-/// What a type is if nothing better is known.
+/// The default values, for types that do not implement the traits.
 trait Not {
     const SEND: bool = false;
     const SYNC: bool = false;
@@ -213,7 +213,7 @@ impl<T: ?Sized + Sync> Probe<T> {
     const SYNC: bool = true;
 }
 
-/// What the types of one crate or the other are.
+/// The auto traits that the types of a crate implement.
 macro_rules! traits {
     ($name:ident, $tokio:path, [$($type:ty;)*]) => {
         fn $name() -> Vec<(&'static str, [bool; 2])> {
@@ -233,7 +233,8 @@ macro_rules! both {
 use std::cell::Cell;
 use std::rc::Rc;
 
-// `RwLock<Cell<u8>>` is missing: ours is not `Send`, since its readers share the value by a counted pointer.
+// `RwLock<Cell<u8>>` is missing: the one of this crate is not `Send`, since its readers share the value by a counted
+// pointer.
 both! {
     tokio::sync::Mutex<u8>; tokio::sync::Mutex<Cell<u8>>; tokio::sync::Mutex<Rc<u8>>;
     tokio::sync::MutexGuard<'static, u8>; tokio::sync::MutexGuard<'static, Cell<u8>>; tokio::sync::MutexGuard<'static, Rc<u8>>;

@@ -1,6 +1,6 @@
-//! Treiber's stack in an arena whose places are used again. A place that comes back to the top while a thread looks
-//! elsewhere is taken for what was there before (the ABA problem); a count in addition to the index distinguishes them.
-//! Budget: 2,000 executions.
+//! Treiber's stack in an arena whose places are reused. If a place is removed and returns to the top while a thread is
+//! between a load and an exchange, the thread takes it for unchanged (the ABA problem); a count in addition to the
+//! index distinguishes the two states. Budget: 2,000 executions.
 
 use proptest::prelude::*;
 use record_parallel::Settings;
@@ -13,11 +13,11 @@ use record_parallel::sync::atomic::{AtomicU64, Ordering::SeqCst};
 const NOWHERE: u64 = 0xffff_ffff;
 
 struct Stack {
-    /// The index of the top; above it, in a stack that is right, how often it was changed.
+    /// The index of the top; in a correct stack, the high bits count the changes.
     top: AtomicU64,
-    /// For each place, the one below and the value.
+    /// For each place, the index of the place below, and the value.
     places: [(AtomicU64, AtomicU64); 6],
-    /// The place that was given back last is given out first.
+    /// The free places. The one that was returned last is used first.
     free: Mutex<Vec<u64>>,
     is_broken: bool,
 }
@@ -109,7 +109,7 @@ impl ParallelModel for StackModel {
     fn run_real(&self, stack: &Stack, command: &Command) -> Outcome<Option<u64>> {
         match command {
             Push(value) if stack.push(*value) => Outcome::Returned(None),
-            // A place may be on its way back: nothing was pushed.
+            // All places are in use, perhaps because one is just being returned: nothing was pushed.
             Push(_) => Outcome::Failed,
             Pop => Outcome::Returned(stack.pop()),
         }
@@ -120,14 +120,14 @@ fn stack(is_broken: bool) -> Parallel<StackModel> {
     Parallel::new(StackModel { is_broken })
 }
 
-/// While one pops, another pops twice and pushes: the place on the top is the same, what is below it is not.
+/// While one branch pops, the other pops twice and pushes: the same place is on top, with another place below.
 fn smallest() -> Program<Command> {
     Program { prefix: vec![Push(1), Push(2)], branches: vec![vec![Pop, Pop], vec![Pop, Pop, Push(3)]], suffix: vec![] }
 }
 
 #[test]
 fn it_is_found_within_its_budget() {
-    // One preemption: depth 2.
+    // The bug needs one preemption, so its depth is 2.
     let found = stack(true).verify(&smallest(), Exhaustive::new().preemptions_max(1)).unwrap_err();
     assert_eq!(found.failure.preemptions(), 1, "{found}");
     let steps = found.failure.steps.len() as u32;
@@ -155,7 +155,7 @@ fn the_fixed_stack_passes() {
     let bounded = Exhaustive::new().preemptions_max(2);
     let explored = stack(false).verify(&smallest(), bounded).unwrap();
     assert!(explored.is_complete, "{explored:?}");
-    // Under all schedules where the program is smaller.
+    // Tries all schedules of a smaller program.
     let small = Program { prefix: vec![Push(1)], branches: vec![vec![Pop], vec![Pop, Push(2)]], suffix: vec![] };
     let settings = Settings { steps_max: 1000, ..Settings::default() };
     let explored = stack(false).settings(settings).verify(&small, Reduced::new()).unwrap();

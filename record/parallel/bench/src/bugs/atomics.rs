@@ -1,6 +1,6 @@
-//! Bugs of programs that share atomic numbers only.
+//! Bugs in programs that share only atomic numbers.
 
-/// The same programs with the types of one crate or another.
+/// The same programs, with the types of different crates.
 macro_rules! with_atomics {
     ($module:ident, $sync:path, $thread:path) => {
         pub mod $module {
@@ -54,7 +54,7 @@ macro_rules! with_atomics {
                     numbers[me].store(1, Release);
                     numbers[2].store(1 - me, Release);
                     let enters = numbers[1 - me].load(Acquire) == 0 || numbers[2].load(Acquire) == me;
-                    // One of them would wait.
+                    // A thread that does not enter would wait here.
                     usize::from(enters)
                 });
                 assert_ne!(inside, [1, 1]);
@@ -113,7 +113,8 @@ macro_rules! with_atomics {
                 second.join().unwrap();
             }
 
-            /// What one thread saw of another, a third does not.
+            /// A third thread does not see a store that the second thread has seen, and then announced with a relaxed
+            /// store.
             fn through_a_third() {
                 let numbers = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
                 let (first, second) = (numbers.clone(), numbers.clone());
@@ -145,7 +146,7 @@ macro_rules! with_atomics {
                 assert!(mine != [1, 0] || theirs != [1, 0]);
             }
 
-            /// Who counts last looks at what the other did, without having acquired it.
+            /// The thread that counts last reads the other thread's number without an acquire.
             fn count_down() {
                 let seen = both(|me, numbers| {
                     numbers[me].store(1, Relaxed);
@@ -155,7 +156,7 @@ macro_rules! with_atomics {
                 assert_eq!(seen, [1, 1]);
             }
 
-            /// Two elements: their owner takes the last one while a thief takes both.
+            /// A deque of two elements: the owner takes the last one while a thief steals both.
             fn steal() {
                 let taken = both(|me, [top, popped, _]| {
                     let steal = |at: usize| top.compare_exchange(at, at + 1, SeqCst, Relaxed).is_ok();
@@ -196,7 +197,7 @@ macro_rules! with_atomics {
                 assert_eq!(shared.1.load(SeqCst), 1);
             }
 
-            /// Takes a ticket in two steps.
+            /// Takes a ticket by a load and a store.
             fn ticket_lock() {
                 let seen = both(|_, [next, serving, value]| {
                     let ticket = next.load(SeqCst);
@@ -212,9 +213,9 @@ macro_rules! with_atomics {
                 assert_ne!(seen[0], seen[1]);
             }
 
-            /// A stack of places whose head is what it was, and whose rest is not.
+            /// The ABA problem: the head of a stack is the same again, but the rest of the stack is not.
             fn pushed_again() {
-                // Of each place the next one; the first is the head.
+                // For each place, the next one in the stack; number 0 contains the head.
                 let stack = Arc::new([1, 2, 0].map(AtomicUsize::new));
                 let pop = |stack: &[AtomicUsize; 3]| loop {
                     let at = stack[0].load(SeqCst);

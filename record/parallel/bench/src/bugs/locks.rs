@@ -1,6 +1,6 @@
-//! Bugs of programs that lock, wait for each other, or send messages.
+//! Bugs in programs that lock, wait for other threads, or send messages.
 
-/// The same programs with the types of one crate or another.
+/// The same programs, with the types of different crates.
 macro_rules! with_locks {
     ($module:ident, $sync:path, $thread:path) => {
         pub mod $module {
@@ -41,7 +41,7 @@ macro_rules! with_locks {
                 threads.into_iter().for_each(|thread| thread.join().unwrap());
             }
 
-            /// Waits for a message with a lock that its sender needs.
+            /// Waits for a message while it holds a lock that the sender needs.
             fn received_locked() {
                 let total = Arc::new(Mutex::new(0));
                 let (sender, receiver) = sync::mpsc::channel();
@@ -56,7 +56,7 @@ macro_rules! with_locks {
                 thread.join().unwrap();
             }
 
-            /// Adds up two accounts, one after the other.
+            /// Adds up two accounts, and locks one after the other.
             fn audit() {
                 let accounts = Arc::new((Mutex::new(1), Mutex::new(0)));
                 let other = accounts.clone();
@@ -96,7 +96,7 @@ macro_rules! with_locks {
                 thread.join().unwrap();
             }
 
-            /// Looks without the lock whether a value is there, and then reads it.
+            /// Checks without the lock whether a value was made, and then reads it with relaxed loads.
             fn double_checked() {
                 let shared = Arc::new((AtomicBool::new(false), AtomicUsize::new(0), Mutex::new(())));
                 let get = |(is_made, value, lock): &(AtomicBool, AtomicUsize, Mutex<()>)| {
@@ -115,7 +115,8 @@ macro_rules! with_locks {
                 thread.join().unwrap();
             }
 
-            /// A worker finds its queue empty, and then that it should end.
+            /// A worker finds its queue empty, then the last message is sent, and then the worker sees that it should
+            /// end.
             fn last_message() {
                 let shared = Arc::new((Mutex::new(VecDeque::new()), AtomicBool::new(false)));
                 let other = shared.clone();
@@ -169,7 +170,7 @@ macro_rules! with_locks {
                 threads.into_iter().for_each(|thread| thread.join().unwrap());
             }
 
-            /// A place for one element, where who puts and who takes waits on one condition variable.
+            /// A buffer for one element: threads that put and threads that take wait on the same condition variable.
             fn bounded_buffer() {
                 let buffer = Arc::new((Mutex::new(false), Condvar::new()));
                 let change = |buffer: &(Mutex<bool>, Condvar), is_full: bool| {
@@ -189,7 +190,7 @@ macro_rules! with_locks {
                 takers.into_iter().for_each(|taker| taker.join().unwrap());
             }
 
-            /// The last one to arrive wakes one of the others.
+            /// The last thread to arrive wakes only one of the others.
             fn barrier() {
                 let shared = Arc::new((Mutex::new(0), Condvar::new()));
                 let arrive = |shared: &(Mutex<usize>, Condvar)| {
@@ -226,7 +227,7 @@ macro_rules! with_locks {
                 thread.join().unwrap();
             }
 
-            /// Says whom to wake after it has looked whether that is still needed.
+            /// A thread stores its handle for `unpark` after it has checked that it has to wait.
             fn late_waker() {
                 let shared = Arc::new((AtomicBool::new(false), Mutex::new(None::<thread::Thread>)));
                 let other = shared.clone();

@@ -1,8 +1,8 @@
-//! What RC11 allows a small program to see, by its axioms: all choices of what each load reads, and all orders of the
-//! stores of each atomic. It shares nothing with the model under test.
+//! The results that RC11 allows for a small program, by its axioms: all choices of the store that each load reads, and
+//! all orders of the stores of each atomic. This shares no code with the model under test.
 //!
 //! Lahav, Vafeiadis, Kang, Hur and Dreyer, "Repairing Sequential Consistency in C/C++11" (PLDI 2017), section 4:
-//! coherence, atomicity, SC by psc, and no thin air (which is where load buffering goes).
+//! coherence, atomicity, SC by psc, and no thin air (which excludes load buffering).
 
 use super::random::Instruction;
 use crate::noting::Seen;
@@ -14,16 +14,16 @@ use Ordering::{AcqRel, Acquire, Release, SeqCst};
 /// An event of a candidate execution. The first two are the initial stores.
 #[derive(Clone, Debug)]
 struct Event {
-    /// None of the initial stores.
+    /// `None` for an initial store.
     thread: Option<usize>,
-    /// None of a fence.
+    /// `None` for a fence.
     atomic: Option<usize>,
     order: Ordering,
     read: Option<u32>,
     written: Option<u32>,
 }
 
-/// A relation of up to 32 events: of each, those that it comes before.
+/// A relation on up to 32 events: for each event, the set of events that it precedes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Relation(Vec<u32>);
 
@@ -41,7 +41,7 @@ impl Relation {
         Relation(self.0.iter().zip(&other.0).map(|(a, b)| a | b).collect())
     }
 
-    /// First this, then the other.
+    /// The composition: first this relation, then the other.
     fn then(&self, other: &Relation) -> Relation {
         let row = |row: &u32| (0..self.0.len()).filter(|at| row & 1 << at != 0).fold(0, |all, at| all | other.0[at]);
         Relation(self.0.iter().map(row).collect())
@@ -66,7 +66,7 @@ impl Relation {
         (0..self.0.len()).all(|at| !self.has(at, at))
     }
 
-    /// Itself, or nothing at all.
+    /// The reflexive closure.
     fn optional(&self) -> Relation {
         Relation::new(self.0.len(), |from, to| from == to || self.has(from, to))
     }
@@ -84,11 +84,12 @@ fn acquires(order: Ordering) -> bool {
     matches!(order, Acquire | AcqRel | SeqCst)
 }
 
-/// What the threads of a program may see. It must have no lock.
+/// The results that the threads of a program may see. The program must have no lock.
 pub(super) fn allowed(programs: &[Vec<Instruction>]) -> BTreeSet<Seen> {
     let mut all = BTreeSet::new();
     let mut values: Vec<Vec<u32>> = vec![vec![0], vec![0]];
-    // What may be read: first all that is stored whatever is read, then sums of what may be read.
+    // The values that may be read: first those of stores that do not depend on a read, then repeatedly sums of values
+    // that may be read.
     for _ in 0..=programs.iter().map(Vec::len).sum() {
         let known = values.clone();
         for (me, program) in programs.iter().enumerate() {
@@ -117,7 +118,7 @@ pub(super) fn allowed(programs: &[Vec<Instruction>]) -> BTreeSet<Seen> {
     all
 }
 
-/// Chooses what each event reads, one after another.
+/// Chooses the value that each event reads, one event after another.
 fn read_all(
     programs: &[Vec<Instruction>],
     left: &[(usize, usize)],
@@ -128,7 +129,7 @@ fn read_all(
     let Some((&(me, at), rest)) = left.split_first() else {
         let mut seen = vec![Vec::new(); programs.len()];
         for event in events.iter().filter(|event| event.thread.is_some()) {
-            // An exchange that fails is noted as such.
+            // A failed exchange is recorded with an offset.
             let is_failed = |read| read != 0 && event.written.is_none() && is_exchange(programs, events, event);
             seen[event.thread.unwrap()].extend(event.read.map(|read| if is_failed(read) { read + 1000 } else { read }));
         }
@@ -173,7 +174,7 @@ fn is_exchange(programs: &[Vec<Instruction>], events: &[Event], event: &Event) -
     matches!(programs[me][at], Instruction::Exchange(..))
 }
 
-/// Whether some choice of stores to read from, and some order of the stores, obey the axioms.
+/// Returns true if some choice of stores to read from, and some order of the stores, satisfy the axioms.
 fn is_allowed(events: &[Event]) -> bool {
     let reads: Vec<usize> = (0..events.len()).filter(|at| events[*at].read.is_some()).collect();
     let mut from = vec![usize::MAX; events.len()];
@@ -228,7 +229,7 @@ fn obeys(events: &[Event], from: &[usize], orders: [&Vec<usize>; 2]) -> bool {
     let mo = new(&|a, b| same(a, b) && matches!((place(a), place(b)), (Some(a), Some(b)) if a < b));
     let fr = rf.back().then(&mo).only(|a, b| a != b);
     let eco = rf.or(&mo).or(&fr).closed();
-    // A release sequence: the store, and updates that read from it or from one another.
+    // A release sequence: the store, and the read-modify-writes that read from it or from one another.
     let updates = rf.only(|_, b| events[b].written.is_some()).closed();
     let sequence = updates.optional().only(|a, _| events[a].written.is_some());
     let release_fence = sb.only(|a, _| is_fence(a)).optional().only(|a, _| releases(events[a].order));
@@ -245,7 +246,7 @@ fn obeys(events: &[Event], from: &[usize], orders: [&Vec<usize>; 2]) -> bool {
     atomicity && is_coherent && no_thin_air && is_consistent(events, &sb, &hb, &mo.or(&fr), &eco)
 }
 
-/// The axiom of RC11 for what is sequentially consistent: psc has no cycle.
+/// The axiom of RC11 for sequentially consistent events: psc has no cycle.
 fn is_consistent(events: &[Event], sb: &Relation, hb: &Relation, later: &Relation, eco: &Relation) -> bool {
     let same = |a: usize, b: usize| events[a].atomic.is_some() && events[a].atomic == events[b].atomic;
     let is_sc = |at: usize| events[at].order == SeqCst && events[at].thread.is_some();

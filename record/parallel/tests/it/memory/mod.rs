@@ -1,4 +1,5 @@
-//! What loads may return: the known litmus tests, with what C++20 and Rust allow of them, under both searches.
+//! The values that loads may return: known litmus tests, with the results that C++20 and Rust allow, under both
+//! searches.
 
 mod axioms;
 mod random;
@@ -13,7 +14,7 @@ use std::sync::{Arc, Mutex as StdMutex};
 
 use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-/// What a program returns over all schedules, under both searches, and how many executions the reduced one took.
+/// The values that a program returns over all schedules, under both searches, and statistics of the reduced search.
 fn all<T: Ord + Debug + Send + 'static>(program: impl Fn() -> T + Send + Sync + Copy + 'static) -> (Vec<T>, Explored) {
     let both = complete(&Settings { surprises_max: 0, ..Settings::default() }, program);
     (both.seen, both.reduced)
@@ -24,7 +25,7 @@ fn three() -> [Arc<[AtomicU32; 3]>; 4] {
     [(); 4].map(|()| Arc::clone(&numbers))
 }
 
-/// A message and a flag: what the reader sees of both.
+/// A message and a flag: the values of both that the reader sees.
 fn message_passing(store: Ordering, load: Ordering) -> (u32, u32) {
     let [a, b, ..] = three();
     let writer = thread::spawn(move || {
@@ -73,7 +74,7 @@ fn an_old_message_is_found_and_shown() {
     assert!(explore(&settings, Reduced::new(), program).unwrap().is_complete);
 }
 
-/// Each stores one and looks at the other: Dekker's algorithm begins like this.
+/// Each thread stores to one number and loads the other, as at the beginning of Dekker's algorithm.
 fn store_buffer(store: Ordering, load: Ordering, between: Option<Ordering>) -> (u32, u32) {
     let [a, b, ..] = three();
     let body = move |numbers: &[AtomicU32; 3], mine: usize| {
@@ -96,7 +97,7 @@ fn both_see_nothing_unless_all_is_sequentially_consistent() {
     assert_eq!(all(|| store_buffer(SeqCst, Acquire, None)).0, weak);
     assert_eq!(all(|| store_buffer(Relaxed, Relaxed, Some(AcqRel))).0, weak);
     assert_eq!(all(|| store_buffer(SeqCst, SeqCst, None)).0, weak[1..]);
-    // loom refuses a correct program here: it does not know these orders.
+    // loom rejects a correct program here, since it does not support these orders.
     assert_eq!(all(|| store_buffer(Relaxed, Relaxed, Some(SeqCst))).0, weak[1..]);
 }
 
@@ -128,7 +129,7 @@ fn one_atomic_never_goes_back() {
     assert_eq!(seen, [[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]]);
 }
 
-/// Two write, and two look at both in another order.
+/// Two threads write, and two read both numbers in opposite orders.
 fn independent_reads(order: Ordering) -> [[u32; 2]; 2] {
     let [a, b, c, d] = three();
     let store = if order == SeqCst { SeqCst } else { Release };
@@ -153,7 +154,7 @@ fn readers_may_disagree_on_the_order_of_writes() {
 
 #[test]
 fn loads_do_not_see_what_is_stored_later() {
-    // Load buffering is allowed by the language, and is not found.
+    // The language allows load buffering, but it is not found.
     let (seen, _) = all(|| {
         let [a, b, ..] = three();
         let other = thread::spawn(move || {
@@ -168,7 +169,7 @@ fn loads_do_not_see_what_is_stored_later() {
     assert_eq!(seen, [(0, 0), (0, 1), (1, 0)]);
 }
 
-/// Another thread changes the flag between release and acquire.
+/// Another thread changes the flag between the release and the acquire.
 fn release_sequence(change: fn(&AtomicU32)) -> Vec<(u32, u32)> {
     let run = move || {
         let [a, b, c, _] = three();
@@ -208,7 +209,7 @@ fn an_exchange_that_fails_may_have_read_something_old() {
         (seen, b[0].load(Relaxed))
     });
     assert_eq!(seen, [((0, Ok(1)), 2), ((0, Err(0)), 1), ((1, Ok(1)), 2), ((1, Err(0)), 1)]);
-    // One that succeeds reads the newest value.
+    // A successful exchange reads the newest value.
     let (seen, _) = all(|| {
         let [a, b, ..] = three();
         let other = thread::spawn(move || a[0].fetch_add(1, Relaxed));

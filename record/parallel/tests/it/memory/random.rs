@@ -1,8 +1,8 @@
-//! Random programs of atomics with all orderings, fences and a lock: the reduced search against all schedules, and what
-//! they see against the axioms.
+//! Random programs of atomics with all orderings, fences and a lock: the reduced search against all schedules, and
+//! their results against the axioms.
 //!
-//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel-tests --release memory::random -- --nocapture` tries
-//! more.
+//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel-tests --release memory::random -- --nocapture` tries more
+//! programs.
 
 use super::axioms::allowed;
 use crate::noting::{Seen, outcomes};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex as StdMutex};
 
 use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-/// Executions of a program, at most, before it is given up as too large.
+/// The maximum number of executions of a program; larger programs are skipped.
 const EXECUTIONS_MAX: u64 = 3_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub(super) enum Instruction {
     Lock,
 }
 
-/// Chance that is the same on every machine.
+/// A random number generator with the same numbers on every machine.
 struct Draw(u64);
 
 impl Draw {
@@ -60,7 +60,7 @@ impl Draw {
         }
     }
 
-    /// Two or three threads of up to four instructions, six in all.
+    /// Draws two or three threads of up to four instructions each, six in total.
     fn program(&mut self) -> Vec<Vec<Instruction>> {
         let mut left = 6;
         let mut threads = Vec::new();

@@ -1,5 +1,5 @@
-//! Hosts that crash: their tasks end between any two operations, their connections are reset, and what is like a disk
-//! stays.
+//! Hosts that crash: their tasks end between any two operations, their connections are reset, and state outside of the
+//! tasks, such as a disk, remains.
 
 use super::{connect, echo, only};
 use crate::noting::{all, complete, reduced, settings};
@@ -70,8 +70,8 @@ fn connections_that_nobody_accepted_are_reset() {
     assert_eq!(seen, [true]);
 }
 
-/// A host writes twice to a connection that another one has not accepted, and that one connects to the first and then
-/// listens no more. The writer's port and the other's end are different objects.
+/// A host writes twice to a connection that another host has not accepted. The other host connects to the first one and
+/// then drops its listener. The writer's port and the end of the other host are different objects.
 fn not_accepted() -> [Result<usize, ErrorKind>; 3] {
     let network = only(&[]);
     let (writer, other) = (network.host("a"), network.host("b"));
@@ -132,7 +132,7 @@ fn nothing_is_read_after_the_connection_was_reset() {
         let mut far = server.block_on(listener.accept()).unwrap().0;
         server.block_on(far.write_all(&[1])).unwrap();
         client.block_on(near.write_all(&[2])).unwrap();
-        // What it has not read resets the connection.
+        // The unread data resets the connection.
         drop(far);
         client.block_on(async {
             let first = near.read_u8().await.map_err(|error| error.kind());
@@ -187,7 +187,7 @@ fn a_task_that_waits_for_a_thread_ends_with_its_host() {
         network.crash("server");
         network.host("client").block_on(async { task.await.is_err_and(|error| error.is_cancelled()) })
     }
-    // The thread keeps what the task waits for until the task has ended.
+    // The thread keeps the object that the task waits for until the task has ended.
     let (_, seen) = all(0, || {
         let lock = Arc::new(record_parallel::sync::Mutex::new(()));
         let held = lock.lock().unwrap();
@@ -263,7 +263,7 @@ fn two_threads_can_restart_a_host() {
         let starts = Arc::new(AtomicU32::new(0));
         let own = Arc::clone(&starts);
         network.host("server").run(move || {
-            // The closure itself comes to a pause point, at which the other thread may restart the host.
+            // The closure itself reaches a pause point, at which the other thread may restart the host.
             own.fetch_add(1, SeqCst);
             async {}
         });

@@ -1,4 +1,4 @@
-//! UDP: datagrams that are lost, arrive twice, and overtake each other, each only if it is asked for.
+//! UDP: datagrams are lost, arrive twice, or overtake each other, each only if its fault is enabled.
 
 use super::only;
 use crate::noting::all;
@@ -7,7 +7,7 @@ use record_parallel::tokio::net::UdpSocket;
 use record_parallel::tokio::time::{Duration, sleep, timeout};
 use std::io::ErrorKind;
 
-/// What a host receives of two datagrams that another one sends, until nothing comes for a second.
+/// The datagrams that a host receives, of two that another host sends, until nothing arrives for a second.
 fn received(network: &Network) -> Vec<u8> {
     let (sender, receiver) = (network.host("sender"), network.host("receiver"));
     let to = receiver.block_on(UdpSocket::bind("0.0.0.0:9")).unwrap();

@@ -1,4 +1,4 @@
-//! Simulated networks: what gets through, what does not, and that each fault has its effect and no other.
+//! Simulated networks: which messages arrive, and that each fault has its effect and no other.
 
 mod crash;
 mod datagrams;
@@ -13,17 +13,17 @@ use record_parallel::scheduler::Random;
 use record_parallel::tokio::io::{AsyncReadExt, AsyncWriteExt};
 use record_parallel::tokio::net::{TcpListener, TcpStream};
 
-/// A network on which only these faults happen.
+/// A network with only these faults.
 fn only(faults: &[Fault]) -> Network {
     Network::with(NetworkSettings { faults: faults.to_vec(), ..NetworkSettings::default() })
 }
 
-/// What a program returns under many random schedules.
+/// The values that a program returns under many random schedules.
 fn sampled<T: Ord + Send + 'static>(surprises_max: u32, program: fn() -> T) -> Vec<T> {
     under(&Settings { surprises_max, ..Settings::default() }, Random::new(0, 2000), program).1
 }
 
-/// A server that answers each connection's bytes with the same ones.
+/// A server that sends the received bytes back on each connection.
 async fn echo() {
     let listener = TcpListener::bind("0.0.0.0:7").await.unwrap();
     while let Ok((mut stream, _)) = listener.accept().await {
@@ -36,7 +36,7 @@ async fn echo() {
     }
 }
 
-/// Connects when the server is up.
+/// Connects, and retries until the server is up.
 async fn connect(address: &str) -> TcpStream {
     loop {
         match TcpStream::connect(address).await {

@@ -1,4 +1,4 @@
-//! Connections under partitions: they wait, and break when they have waited too long.
+//! Connections under partitions: they wait, and break after they have waited too long.
 
 use super::{connect, echo, only};
 use crate::noting::{all, reduced};
@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A client's connection to a server, and the server's side of it.
+/// The client's side of a connection to a server, and the server's side.
 fn pair(network: &Network) -> (TcpStream, TcpStream) {
     let (server, client) = (network.host("server"), network.host("client"));
     let listener = server.block_on(TcpListener::bind("0.0.0.0:7")).unwrap();
@@ -92,7 +92,7 @@ fn who_writes_gives_up_and_who_reads_does_not() {
             let gave_up = start.elapsed().as_secs();
             let write = near.write_all(&[1]).await.unwrap_err().kind();
             let waits = timeout(SECOND * 1000, far.read_u8()).await.is_err();
-            // The side that knows nothing is told when it writes.
+            // The other side gets the reset after its next write.
             network.repair_all();
             drop(near);
             far.write_all(&[1]).await.unwrap();

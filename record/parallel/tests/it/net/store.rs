@@ -1,4 +1,4 @@
-//! A replicated store, of which the broken one confirms writes that a partition keeps from the replica.
+//! A replicated store. The broken version confirms writes that a partition keeps from the replica.
 
 #[path = "../../../examples/replicated_store/store.rs"]
 mod replicated;
@@ -9,7 +9,7 @@ use replicated::{Command, Map};
 
 #[test]
 fn a_stale_read_under_a_partition_is_found_shrunk_and_replayed() {
-    // Without surprises an answer is never just slow.
+    // Without surprises, a response is never just slow.
     let settings = Settings { surprises_max: 0, repeated: 1, ..Settings::default() };
     let parallel = || Parallel::new(Map { is_broken: true }).settings(settings);
     let counterexample = parallel().run().unwrap_err();

@@ -1,4 +1,4 @@
-//! TCP without anything that breaks: bytes in order, ends, ports, and addresses.
+//! TCP without faults: the order of bytes, ends of data, ports, and addresses.
 
 use super::{connect, echo, only, sampled};
 use crate::noting::{all, reduced, settings};
@@ -12,7 +12,7 @@ use record_parallel::tokio::{join, spawn};
 use record_parallel::{Cause, explore};
 use std::io::ErrorKind;
 
-/// A connection of two tasks on one host.
+/// A connection between two sockets on one host.
 async fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

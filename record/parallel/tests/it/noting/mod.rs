@@ -1,4 +1,4 @@
-//! Goes on after each execution and notes what became of it: the outcomes of a program under all schedules of a search.
+//! Records the outcome of each execution and continues: the outcomes of a program under all schedules of a search.
 
 mod seen;
 
@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 
 pub(crate) use seen::{complete, under, under_both};
 
-/// What the threads of one execution saw.
+/// The values that the threads of one execution saw.
 pub(crate) type Seen = Vec<Vec<u32>>;
 
-/// A scheduler around another that notes what became of each execution.
+/// A scheduler that wraps another one and records the outcome of each execution.
 struct Noting<S> {
     inner: S,
     seen: Arc<Mutex<Seen>>,
@@ -47,26 +47,27 @@ impl<S: Scheduler> Scheduler for Noting<S> {
     }
 }
 
-/// With so many surprises.
+/// Settings with this maximum of surprises.
 pub(crate) fn settings(surprises_max: u32) -> Settings {
     Settings { surprises_max, ..Settings::default() }
 }
 
-/// What a program returns over all schedules with so many surprises; the same under both searches.
+/// The values that a program returns over all schedules with this maximum of surprises. Both searches must find the
+/// same.
 pub(crate) fn all<T: Ord + Debug + Send + 'static>(surprises: u32, program: fn() -> T) -> (Explored, Vec<T>) {
     let both = complete(&settings(surprises), program);
     (both.reduced, both.seen)
 }
 
-/// The same of a program that has too many schedules to try all of them.
+/// As [`all`], under the reduced search only, for programs with too many schedules.
 pub(crate) fn reduced<T: Ord + Send + 'static>(surprises: u32, program: fn() -> T) -> (Explored, Vec<T>) {
     let (explored, seen) = under(&settings(surprises), Reduced::new(), program);
     assert!(explored.is_complete, "{explored:?}");
     (explored, seen)
 }
 
-/// All that the threads of a program can see, or `None` if it can come to a deadlock or a livelock; and how many
-/// executions it took. The program notes what they see where it is told to.
+/// All results that the threads of a program can see, or `None` if a deadlock or a livelock is possible; and statistics
+/// of the search. The program stores the results of an execution in its argument.
 pub(crate) fn outcomes<S: Scheduler + 'static>(
     scheduler: S,
     program: impl Fn(&Arc<Mutex<Seen>>) + Send + Sync + 'static,
@@ -74,7 +75,7 @@ pub(crate) fn outcomes<S: Scheduler + 'static>(
     outcomes_within(1, scheduler, program)
 }
 
-/// The same with so many surprises.
+/// As [`outcomes`], with this maximum of surprises.
 pub(crate) fn outcomes_within<S: Scheduler + 'static>(
     surprises_max: u32,
     scheduler: S,

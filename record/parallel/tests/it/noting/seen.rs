@@ -1,13 +1,14 @@
-//! What a program returns over all schedules of a search.
+//! The values that a program returns over all schedules of a search.
 
 use record_parallel::scheduler::{Exhaustive, Reduced, Scheduler};
 use record_parallel::{Explored, Settings, explore};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-/// What a program returns under the schedules of a scheduler: each value once, in order.
+/// The values that a program returns under the schedules of a scheduler: each value once, in order.
 ///
-/// A sorted vector, for it is less to compile than a tree, and there are two hundred types of programs and values.
+/// The values are in a sorted vector, which compiles faster than a tree: there are two hundred types of programs and
+/// values.
 pub(crate) fn under<T: Ord + Send + 'static>(
     settings: &Settings,
     scheduler: impl Scheduler + 'static,
@@ -34,17 +35,17 @@ fn explored(
     explore(settings, scheduler, program).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// What a program returns over all schedules.
+/// The results of a program over all schedules.
 pub(crate) struct Both<T> {
-    /// Of the exhaustive search.
+    /// Statistics of the exhaustive search.
     pub(crate) full: Explored,
-    /// Of the reduced search, which saw the same.
+    /// Statistics of the reduced search, which found the same values.
     pub(crate) reduced: Explored,
     /// Each value once, in order.
     pub(crate) seen: Vec<T>,
 }
 
-/// What a program returns under both searches, which must agree. Each ends after so many executions.
+/// The values that a program returns under both searches, which must agree. Each search has this maximum of executions.
 pub(crate) fn under_both<T: Ord + Debug + Send + 'static>(
     settings: &Settings,
     executions_max: u64,
@@ -56,7 +57,7 @@ pub(crate) fn under_both<T: Ord + Debug + Send + 'static>(
     Both { full, reduced, seen }
 }
 
-/// The same of a program all of whose schedules can be tried.
+/// As [`under_both`], for a program with few enough schedules to try all of them.
 pub(crate) fn complete<T: Ord + Debug + Send + 'static>(
     settings: &Settings,
     program: impl Fn() -> T + Send + Sync + Clone + 'static,

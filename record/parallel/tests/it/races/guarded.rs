@@ -1,4 +1,4 @@
-//! Changes under a lock whose guard was never borrowed to be changed: they are changes nevertheless.
+//! Changes under a lock whose guard was never borrowed mutably: they count as changes nevertheless.
 
 use super::{make, read, write};
 use crate::noting::under;
@@ -12,11 +12,11 @@ use std::sync::Arc;
 const ROUNDS: u32 = 70;
 
 thread_local! {
-    /// What the cell stands for.
+    /// The value that the cell represents.
     static COUNT: Cell<u32> = const { Cell::new(0) };
 }
 
-/// What a thread sees, under a lock, of a number that another one counts up.
+/// The values that a thread sees, under a lock, of a number that another thread counts up.
 fn counted<L: Send + Sync + 'static>(lock: fn() -> L, with: fn(&L, &mut dyn FnMut())) -> Vec<u32> {
     let program = move || {
         make();
@@ -70,7 +70,7 @@ fn a_cell_that_is_written_under_a_lock_changes_what_it_guards() {
         ),
         all
     );
-    // Two locks that are held at once.
+    // Two locks that are held at the same time.
     assert_eq!(
         counted(
             || (Mutex::new(()), Mutex::new(())),

@@ -1,4 +1,4 @@
-//! Leaks: what was put into a counted pointer and is left at the end.
+//! Leaks: values of counted pointers that are not freed at the end.
 
 use record_parallel::scheduler::{Random, Reduced};
 use record_parallel::sync::{Arc, Mutex, Weak};
@@ -55,7 +55,7 @@ fn what_is_freed_in_any_way_is_no_leak() {
         || {
             let shared = Arc::new(1);
             let other = Arc::clone(&shared);
-            // The result of a thread that nobody joins.
+            // The result of a thread that is never joined.
             thread::spawn(move || other);
             drop(std::panic::catch_unwind(move || {
                 let _shared = shared;
@@ -67,7 +67,7 @@ fn what_is_freed_in_any_way_is_no_leak() {
         let explored = explore(&Settings::default(), Reduced::new(), program);
         explored.unwrap_or_else(|failure| panic!("{number}: {failure}"));
     }
-    // One that was made outside is not counted.
+    // A pointer that was created outside of executions is not counted.
     let outside = Arc::new(1);
     let program = move || std::mem::forget(Arc::clone(&outside));
     explore(&Settings::default(), Random::new(0, 3), program).unwrap();

@@ -1,4 +1,4 @@
-//! What locks, channels, counted pointers and initialisation hand on, and what they do not.
+//! Which views locks, channels, counted pointers and initialisation pass on, and which they do not.
 
 use super::{atomic, races, read, write};
 use record_parallel::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -20,7 +20,7 @@ fn locks_hand_on_what_was_done() {
         drop(guard);
         writer.join().unwrap();
     }));
-    // Two readers of a lock exclude nobody but writers.
+    // Readers of a lock exclude only writers.
     let readers = |first: fn(), second: fn()| {
         races(move || {
             let lock = StdArc::new(RwLock::new(()));
@@ -67,7 +67,7 @@ fn a_lock_that_is_not_had_hands_on_nothing() {
 
 #[test]
 fn a_message_hands_on_what_its_own_sender_did() {
-    // Both messages are there before the first is taken; its sender has not written.
+    // Both messages are in the channel before the first one is received; the sender of the first one has not written.
     let program = |taken: usize| {
         races(move || {
             let (sender, receiver) = mpsc::channel();
@@ -109,7 +109,7 @@ fn room_in_a_channel_hands_on_what_the_receiver_did() {
     assert!(program(1, 1));
     assert!(program(2, 2));
     assert!(!program(2, 3));
-    // A receiver that is gone, and senders that are.
+    // A receiver that was dropped, and then senders that were.
     assert!(!races(|| {
         let (sender, receiver) = mpsc::channel();
         let other = thread::spawn(move || {
@@ -191,7 +191,7 @@ fn what_is_done_once_is_seen_by_who_sees_that_it_is_done() {
     }));
 }
 
-/// A writer does something, then sets a flag; who sees it does something else, then reads.
+/// A writer executes `first`, then sets a flag; a thread that sees the flag executes `then`, then reads.
 fn done_before<A: Send + 'static, B: 'static>(
     make: impl Fn() -> (A, B) + Send + Sync + Copy + 'static,
     first: fn(A),
@@ -220,7 +220,7 @@ fn who_unparks_a_thread_is_not_seen_by_who_joins_it() {
         (thread.thread().clone(), Some(thread))
     };
     assert!(done_before(make, |other| other.unpark(), |thread| thread.take().unwrap().join().unwrap()));
-    // The thread that parks sees it.
+    // The thread that parks gets the view of the thread that unparks it.
     assert!(!races(|| {
         let own = thread::current();
         let writer = thread::spawn(move || {
@@ -258,6 +258,6 @@ fn a_weak_pointer_that_goes_hands_on_nothing_to_who_upgrades_another() {
         (Arc::clone(&pointer), pointer)
     };
     assert!(!done_before(strong, drop, |pointer| assert!(Arc::downgrade(pointer).upgrade().is_some())));
-    // Who has the value alone sees those that had weak pointers, too.
+    // A thread with exclusive access also gets the views of those that dropped weak pointers.
     assert!(!done_before(weak, drop, |pointer| assert!(Arc::get_mut(pointer).is_some())));
 }

@@ -1,7 +1,7 @@
-//! Data races on cells: which programs have one, found under both searches, told with both places.
+//! Data races on cells: both searches find them in the right programs, and report both places.
 //!
-//! Cells are shared through a variable of the one thread of the system that all managed threads run on, so that no
-//! unsafe code is needed to share them: an access is one whether or not its pointer is used.
+//! All managed threads run on one OS thread, so cells are shared through a thread-local variable of that thread, which
+//! needs no unsafe code. An access counts whether or not its pointer is used.
 
 mod guarded;
 mod leaks;
@@ -23,7 +23,7 @@ thread_local! {
     static CELLS: RefCell<Option<Rc<UnsafeCell<u32>>>> = const { RefCell::new(None) };
 }
 
-/// A cell is made, and can be reached by all.
+/// Creates a cell that all threads can access.
 fn make() {
     CELLS.set(Some(Rc::new(UnsafeCell::new(0))));
 }
@@ -58,7 +58,7 @@ fn search<S: Scheduler + 'static>(
     })
 }
 
-/// Whether a program has a race; the answer of both searches, with and without weak memory.
+/// Returns true if a program has a race. Both searches must agree, with and without weak memory.
 #[track_caller]
 fn races(program: impl Fn() + Send + Sync + Copy + 'static) -> bool {
     let mut answers = Vec::new();
@@ -86,7 +86,7 @@ fn atomic() -> (StdArc<AtomicU32>, StdArc<AtomicU32>) {
     (StdArc::clone(&atomic), atomic)
 }
 
-/// A writer sets a flag, and who sees it reads.
+/// A writer sets a flag, and a thread that sees the flag reads.
 fn published(store: Ordering, load: Ordering, before: Option<Ordering>, after: Option<Ordering>) -> bool {
     races(move || {
         let (a, b) = atomic();
@@ -174,7 +174,7 @@ fn reads_do_not_race_with_each_other_and_writes_do() {
     assert!(two(read, write));
     assert!(two(write, read));
     assert!(two(write, write));
-    // Who was read by two before must have seen both.
+    // A thread that writes after two reads must have seen both.
     assert!(races(|| {
         let readers = [(); 2].map(|()| thread::spawn(read));
         let [first, second] = readers;
@@ -212,7 +212,7 @@ fn what_is_made_is_published_like_what_is_written() {
 
 #[test]
 fn fences_that_are_consistent_do_not_synchronize_by_themselves() {
-    // Each announces itself, and accesses the cell if it does not see the other: one of them at most does.
+    // Each thread announces itself, and accesses the cell if it does not see the other one: at most one does.
     assert!(!races(|| {
         let (a, b) = atomic();
         let (c, d) = atomic();
@@ -227,7 +227,8 @@ fn fences_that_are_consistent_do_not_synchronize_by_themselves() {
         enter(&d, &b);
         other.join().unwrap();
     }));
-    // The writer's fence comes first whenever the other one reads; but that fence is before the load that shows it.
+    // Whenever the other thread reads, the writer's fence comes first; but the reader's fence precedes the load that
+    // shows this.
     assert!(races(|| {
         let (a, b) = atomic();
         let (told, is_told) = atomic();
@@ -249,7 +250,7 @@ fn fences_that_are_consistent_do_not_synchronize_by_themselves() {
 
 #[test]
 fn an_access_lasts_as_long_as_its_function() {
-    // The flag is set before the writer is done with the pointer.
+    // The flag is set before the writer's access ends.
     assert!(races(|| {
         let (a, b) = atomic();
         let writer = thread::spawn(move || cell().with_mut(|_| a.store(1, Release)));

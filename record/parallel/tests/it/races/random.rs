@@ -1,4 +1,4 @@
-//! Random programs with cells: the reduced search finds a race where the full one does, and nowhere else.
+//! Random programs with cells: the reduced search finds races in the same programs as the full search.
 
 use super::{read, search, write};
 use record_parallel::scheduler::{Exhaustive, Reduced};
@@ -14,7 +14,7 @@ enum Instruction {
     Read,
     Write,
     Store(usize, Ordering),
-    /// What follows is done only if the atomic was stored to.
+    /// The instructions after this are executed only if the atomic was stored to.
     Guard(usize, Ordering),
     Add(usize, Ordering),
     Fence(Ordering),

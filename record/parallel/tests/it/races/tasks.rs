@@ -1,4 +1,4 @@
-//! What tokio's types hand on when they say that something is closed or has finished, and what they do not.
+//! Which views tokio's types pass on when they report that something is closed or has finished, and which they do not.
 
 use super::{make, read, write};
 use record_parallel::scheduler::Reduced;
@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 type Part = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Makes a part of a task that has written, and a part of one that reads next.
+/// Creates the part of a task that has written before, and the part of a task that reads afterwards.
 type Make = fn() -> (Part, Part);
 
-/// Whether there is a race if the second part begins when the first one has ended, which the reader knows from a
-/// relaxed flag.
+/// Returns true if there is a race when the second part begins after the end of the first one, which the reader sees by
+/// a relaxed flag.
 fn races(parts: Make) -> bool {
     let settings = Settings { surprises_max: 0, ..Settings::default() };
     let program = move || {
@@ -90,7 +90,7 @@ fn left<F: Future<Output = ()> + Send + 'static>(second: fn(mpsc::Sender<u32>) -
     both(async move { drop(receiver) }, second(sender))
 }
 
-/// The same without a bound; the receiver stays if it is closed.
+/// The same without a bound. The receiver is closed and kept if `closes`, and dropped otherwise.
 fn left_unbounded<F: Future<Output = ()> + Send + 'static>(
     closes: bool,
     second: fn(mpsc::UnboundedSender<u32>) -> F,
@@ -176,12 +176,12 @@ fn a_task_that_is_finished_hands_on_what_it_did() {
 
 #[test]
 fn what_is_not_the_end_hands_on_nothing() {
-    // Tokio's receiver of one message only acquires when it closes the channel.
+    // As in tokio, the receiver of a oneshot channel only acquires when it closes the channel.
     assert!(races(|| {
         let (sender, receiver) = oneshot::channel::<u32>();
         both(async move { drop(receiver) }, async move { assert!(sender.send(1).is_err()) })
     }));
-    // A sender that is not the last.
+    // The sender that is dropped is not the last one.
     assert!(races(|| {
         let (sender, mut receiver) = mpsc::unbounded_channel::<u32>();
         let other = sender.clone();

@@ -1,4 +1,4 @@
-//! Barriers, and cells whose value is made once by a task.
+//! Barriers, and cells whose value one task creates.
 
 use crate::noting::{all, settings};
 use record_parallel::scheduler::Reduced;

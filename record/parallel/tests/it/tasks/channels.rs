@@ -80,7 +80,7 @@ fn a_sender_may_have_room_and_no_message_yet() {
             (second, received.ok())
         })
     });
-    // Full, and nothing to receive: the room was taken and the message not there yet.
+    // The channel is full and there is nothing to receive: the permit was taken, but the message was not added yet.
     assert_eq!(seen, [('f', None), ('f', Some(1)), ('o', Some(2))]);
 }
 
@@ -161,7 +161,8 @@ fn a_select_that_drops_what_it_has_received_loses_a_message() {
             let (stop, mut stopped) = oneshot::channel::<()>();
             sender.send(1).unwrap();
             drop(spawn(async move { _ = stop.send(()) }));
-            // It has received, and waits again before it returns: that it has is lost if the other branch wins.
+            // The future has received a message, and awaits again before it returns: the message is lost if the other
+            // branch wins.
             let next = async {
                 let message = receiver.recv().await;
                 yield_now().await;
@@ -229,7 +230,8 @@ fn the_newest_value_is_watched() {
             let (sender, mut receiver) = watch::channel(0);
             let task = spawn(async move {
                 receiver.changed().await.unwrap();
-                // The value may be newer than the change; without the update, the next change is not awaited.
+                // The value may be newer than the change. `borrow` does not mark it as seen, so the next `changed`
+                // would not wait.
                 let seen = *receiver.borrow();
                 (seen, receiver.has_changed())
             });

@@ -1,5 +1,5 @@
-//! The types of the module `tokio` beside those of tokio: random programs of one thread, which poll and drop futures by
-//! hand, return the same and wake the same futures.
+//! The types of the module `tokio` compared with those of tokio: random programs of one thread, which poll and drop
+//! futures directly, return the same values and wake the same futures.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Programs of each kind.
+/// The number of programs of each kind.
 const PROGRAMS: u64 = 3000;
 
-/// A generator of small numbers: Marsaglia's xorshift.
+/// A random number generator: Marsaglia's xorshift.
 struct Rng(u64);
 
 impl Rng {
@@ -33,7 +33,7 @@ impl Wake for Count {
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// Futures under way, each with the number of its wake-ups. At most four.
+/// At most four pending futures, each with the number of its wake-ups.
 struct Futures<T> {
     all: Vec<(Boxed<T>, Arc<Count>)>,
     log: Vec<String>,
@@ -55,7 +55,7 @@ impl<T> Futures<T> {
         }
     }
 
-    /// Polls one of them, and returns what it returns.
+    /// Polls one of the futures. Returns its output if it is ready.
     fn poll(&mut self, rng: &mut Rng) -> Option<T> {
         let at = pick(rng, self.all.len())?;
         let (future, count) = &mut self.all[at];
@@ -83,7 +83,7 @@ fn pick(rng: &mut Rng, len: usize) -> Option<usize> {
     usize::try_from(rng.below(len)).ok()
 }
 
-/// Runs a program with both, from the same random numbers, and compares what they note.
+/// Runs a program with both crates, from the same random numbers, and compares their logs.
 macro_rules! same {
     ($(fn $name:ident($tokio:ident, $rng:ident) -> $log:ty $body:block)*) => {$(
         #[test]

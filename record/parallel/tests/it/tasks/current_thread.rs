@@ -10,7 +10,7 @@ use record_parallel::tokio::{join, spawn};
 use record_parallel::{Cause, explore};
 use std::sync::Arc;
 
-/// Two tasks add 1 to a number, which they read and write one after the other. What comes of it.
+/// Two tasks add 1 to a number by a separate load and store. Returns the result.
 fn adds(is_one_thread: bool, awaits: bool) -> u32 {
     let mut builder = if is_one_thread { Builder::new_current_thread() } else { Builder::new_multi_thread() };
     builder.enable_all().build().unwrap().block_on(async move {
@@ -56,7 +56,7 @@ fn a_closure_that_blocks_runs_beside_them() {
 
 #[test]
 fn a_lock_that_blocks_the_thread_is_a_deadlock() {
-    // With several threads the other task would go on, and unlock it.
+    // With several threads the other task would continue, and unlock the mutex.
     let program = |is_one_thread: bool| {
         let mut builder = if is_one_thread { Builder::new_current_thread() } else { Builder::new_multi_thread() };
         builder.build().unwrap().block_on(async {

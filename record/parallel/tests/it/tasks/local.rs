@@ -1,4 +1,5 @@
-//! Tasks that stay on one thread: what they share need not be `Send`, and they are interrupted only where they await.
+//! Tasks that remain on one thread: the values that they share need not be `Send`, and they are interrupted only where
+//! they await.
 
 use crate::noting::{all, settings};
 use record_parallel::scheduler::Reduced;

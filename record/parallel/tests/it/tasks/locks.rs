@@ -108,7 +108,7 @@ fn a_mutex_that_is_held_while_its_channel_is_awaited_is_a_deadlock() {
 
 #[test]
 fn tasks_that_wait_are_served_in_order() {
-    // The first one waits for two permits, so the second does not overtake it with the one that there is.
+    // The first task waits for two permits, so the second task does not overtake it to take the one available.
     let (_, seen) = reduced(0, || {
         block_on(async {
             let semaphore = Arc::new(Semaphore::new(1));
@@ -147,7 +147,7 @@ fn tasks_that_wait_are_served_in_order() {
 
 #[test]
 fn a_permit_that_is_forgotten_when_its_task_is_cancelled_leaks() {
-    // What is acquired by hand is given back by hand, which a cancelled task never does.
+    // A permit after `forget` must be returned explicitly, which a cancelled task never does.
     let failure = fails(0, || {
         block_on(async {
             let semaphore = Arc::new(Semaphore::new(1));
@@ -280,7 +280,7 @@ fn a_notification_of_all_is_lost_for_who_comes_next() {
             let both = (Arc::clone(&notify), Arc::new(AtomicU32::new(0)));
             let (other, flag) = both.clone();
             let task = spawn(async move {
-                // Who asks for it first, and then looks at the flag, misses nothing.
+                // A task that creates the future first, and then checks the flag, misses no notification.
                 let wait = other.notified();
                 if flag.load(SeqCst) == 0 {
                     wait.await;

@@ -23,7 +23,7 @@ use std::future::{pending, poll_fn};
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
-/// A program fails under all searches, for the same reason, and again when it is replayed.
+/// Asserts that a program fails under all searches, for the same reason, and again when it is replayed.
 pub(crate) fn fails(surprises: u32, program: fn()) -> Box<Failure> {
     let settings = settings(surprises);
     let run = |scheduler: Box<dyn Scheduler>| {
@@ -73,7 +73,7 @@ impl Scheduler for Boxed {
     }
 }
 
-/// Where a task says that it waits, and who waits.
+/// A flag, and the waker of the task that waits for it.
 type Slot = Arc<(AtomicBool, Mutex<Option<Waker>>)>;
 
 fn set(slot: &Slot) {
@@ -84,7 +84,7 @@ fn set(slot: &Slot) {
     }
 }
 
-/// Waits for a flag; looks at it again after it has left its waker if `is_right`.
+/// Waits for a flag. If `is_right`, checks the flag again after it has stored the waker.
 async fn wait_for(slot: Slot, is_right: bool) {
     poll_fn(move |cx| {
         if slot.0.load(SeqCst) {
@@ -229,7 +229,7 @@ fn a_panic_that_nobody_sees_is_a_failure() {
                 }
             });
         },
-        // It keeps another one from being done.
+        // The panic prevents another task from completing.
         || {
             block_on(async {
                 let slot = Slot::default();

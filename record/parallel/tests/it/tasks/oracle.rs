@@ -1,6 +1,6 @@
-//! Random programs of tasks: the reduced search comes to what all schedules come to.
+//! Random programs of tasks: the reduced search finds the same results as all schedules.
 //!
-//! `HISTCHECK_PROGRAMS=2000 cargo test -p record-parallel-tests tasks::oracle -- --nocapture` tries more of them.
+//! `HISTCHECK_PROGRAMS=2000 cargo test -p record-parallel-tests tasks::oracle -- --nocapture` tries more programs.
 
 use crate::noting::outcomes_within;
 use record_parallel::scheduler::{Exhaustive, Reduced};
@@ -12,7 +12,7 @@ use record_parallel::tokio::time::{Duration, sleep};
 use record_parallel::tokio::{select, spawn};
 use std::sync::{Arc, Mutex as StdMutex};
 
-/// Schedules of one program, at most; programs with more are not compared.
+/// The maximum number of schedules of one program; programs with more are not compared.
 const EXECUTIONS_MAX: u64 = 4_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ struct Shared {
     sender: mpsc::UnboundedSender<u32>,
 }
 
-/// What only the second task has: what it receives from, and the first task.
+/// The objects of the second task only: the receiver, and the first task.
 struct Own {
     receiver: mpsc::UnboundedReceiver<u32>,
     first: AbortHandle,
@@ -163,7 +163,7 @@ async fn act(shared: &Shared, own: Option<&mut Own>, act: Act) -> u32 {
     }
 }
 
-/// Runs the program, and notes what each task has seen, and how it ended.
+/// Runs the program, and records what each task has seen, and how it ended.
 fn run(acts: &[Vec<Act>; 2], seen: &Arc<StdMutex<Vec<Vec<u32>>>>) {
     *seen.lock().unwrap() = vec![Vec::new(); 2];
     block_on(async {

@@ -1,4 +1,4 @@
-//! `select!`: which branch comes first is a pick, and the others are dropped.
+//! `select!`: the first branch to be polled is a pick, and the futures of the others are dropped.
 
 use super::fails;
 use crate::noting::all;
@@ -93,7 +93,7 @@ fn what_a_branch_has_done_is_lost_when_another_one_wins() {
         block_on(async {
             let taken = Arc::new(AtomicU32::new(0));
             let kept = async {
-                // It takes something, and keeps it where a cancellation drops it.
+                // The future takes a message, and keeps it in a variable that a cancellation drops.
                 let message = taken.fetch_add(1, SeqCst) + 1;
                 yield_now().await;
                 message

@@ -1,5 +1,5 @@
-//! A key-value server of tasks, with a leader that takes writes and a replica that answers reads. The broken one says
-//! that a write is done before the replica has it, so a read may be stale. Budget: 100 executions.
+//! A key-value server of tasks, with a leader that accepts writes and a replica that answers reads. The broken version
+//! confirms a write before the replica has it, so a read may be stale. Budget: 100 executions.
 
 use proptest::prelude::*;
 use record_parallel::property::{Outcome, Parallel, ParallelModel};
@@ -17,7 +17,7 @@ struct Write {
     done: oneshot::Sender<()>,
 }
 
-/// Takes writes in order, and sends them to the replica.
+/// Receives writes in order, and sends them to the replica.
 async fn lead(
     mut writes: mpsc::Receiver<Write>,
     copies: mpsc::Sender<(u8, u8, Option<oneshot::Sender<()>>)>,
@@ -36,7 +36,7 @@ async fn lead(
     }
 }
 
-/// Applies what the leader sends.
+/// Applies the writes that the leader sends.
 async fn follow(mut copies: mpsc::Receiver<(u8, u8, Option<oneshot::Sender<()>>)>, values: Arc<RwLock<Values>>) {
     while let Some((key, value, done)) = copies.recv().await {
         values.write().await.insert(key, value);
