@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Verdict is what a check answers.
+// Verdict is the verdict of a check.
 type Verdict string
 
 // The verdicts. Unknown means that the search reached a limit, or that the history had nothing to check.
@@ -21,7 +21,7 @@ const (
 	Unknown Verdict = "unknown"
 )
 
-// Report is what histcheck says of a history.
+// Report is the result of a check.
 type Report struct {
 	Verdict   Verdict
 	Anomalies map[string]Anomaly
@@ -30,18 +30,18 @@ type Report struct {
 	JSON json.RawMessage
 }
 
-// Anomaly is all that was found of one type.
+// Anomaly describes the anomalies of one type: their number, and witnesses.
 type Anomaly struct {
 	Count     int       `json:"count"`
 	Witnesses []Witness `json:"witnesses"`
 }
 
-// Witness shows one anomaly.
+// Witness explains one anomaly.
 type Witness struct {
 	Explanation string `json:"explanation"`
 }
 
-// String is the verdict with the first explanation of each anomaly, by name, and with the notes.
+// String returns the verdict, the first explanation of each type of anomaly in the order of names, and the notes.
 func (r *Report) String() string {
 	text := "verdict: " + string(r.Verdict)
 	names := make([]string, 0, len(r.Anomalies))
@@ -62,8 +62,8 @@ func (r *Report) String() string {
 	return text
 }
 
-// Run checks a history in any format with these arguments of the command, such as "-m", "cas-register". The error is about the
-// command, or about a history that cannot be checked; a violation is a report.
+// Run checks a history in any format. The arguments are those of the command, such as "-m", "cas-register". An error means that
+// the command failed, or that the history cannot be checked; a violation is in the report.
 func Run(history []byte, arguments ...string) (*Report, error) {
 	command := os.Getenv("HISTCHECK")
 	if command == "" {
@@ -96,14 +96,14 @@ func Run(history []byte, arguments ...string) (*Report, error) {
 	return report, nil
 }
 
-// T is what Check needs of a *testing.T.
+// T is the part of *testing.T that Check uses.
 type T interface {
 	Helper()
 	Fatalf(format string, arguments ...any)
 }
 
-// Check fails the test unless the history of the recorder is valid, with these arguments of the command: "-m", "cas-register". An
-// unknown verdict fails it, too: a test that checks nothing should not pass.
+// Check fails the test unless the history of the recorder is valid. The arguments are those of the command: "-m", "cas-register".
+// The test also fails if the verdict is unknown: a test that checks nothing should not pass.
 func Check(t T, recorder *Recorder, arguments ...string) *Report {
 	t.Helper()
 	history, err := recorder.History()

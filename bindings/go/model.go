@@ -7,16 +7,16 @@ import (
 	"io"
 )
 
-// Model says what an object does in one step. States are JSON values: nil, bool, json.Number, string, []any, map[string]any.
+// Model defines the steps of an object. States are JSON values: nil, bool, json.Number, string, []any, map[string]any.
 type Model struct {
-	// Name is for messages.
+	// Name is used in messages.
 	Name string
 	// Ops are the functions of the object, Reads those of them that never change it, and Shows those whose result could be wrong.
 	Ops, Reads, Shows []string
-	// Initial is the state at first, from the value of --initial, which is nil without that option.
+	// Initial returns the initial state, from the value of --initial, which is nil without that option.
 	Initial func(initial any) (any, error)
-	// Step returns the states to which an operation may lead, none if the object could not have answered so. It must depend on
-	// nothing but its arguments.
+	// Step returns the states to which an operation may lead; none if the object could not have returned this result. It must
+	// depend only on its arguments.
 	Step func(state any, op Op) ([]any, error)
 }
 
@@ -27,7 +27,7 @@ type Op struct {
 	Value any    `json:"value"`
 }
 
-// Serve answers histcheck, which is at the other end of in and out, until it has no more questions. A program whose main calls
+// Serve reads the requests of histcheck from in and writes the responses to out, until in ends. A program whose main calls
 // Serve(os.Stdin, os.Stdout) is a model for histcheck -m linearizable --spec exec:./PROGRAM.
 func (m *Model) Serve(in io.Reader, out io.Writer) error {
 	questions := json.NewDecoder(bufio.NewReader(in))

@@ -1,7 +1,7 @@
 // Package histcheck records histories of concurrent operations and checks them with the command histcheck.
 //
-// It uses no cgo: a history is written as JSON Lines to the command's standard input. The command is looked for in PATH, or is
-// the one that the environment variable HISTCHECK names.
+// It uses no cgo: a history is written as JSON Lines to the command's standard input. The command is the one that the environment
+// variable HISTCHECK names, or histcheck in PATH.
 package histcheck
 
 import (
@@ -69,9 +69,9 @@ type op struct {
 	Error   string          `json:"error,omitempty"`
 }
 
-// Invoke records that the client invokes f with a value, which is encoded as encoding/json does it. A value that cannot be encoded, or
-// of which encoding/json would lose something, makes an error of History: a string that is not UTF-8, a nil slice or map, a struct
-// whose fields are not exported or have one name. Invoke panics if the client has an operation in flight.
+// Invoke records that the client invokes f with a value, which encoding/json encodes. History returns an error for a value that
+// encoding/json cannot encode, or cannot encode without loss: a string that is not UTF-8, a nil slice or map, a struct whose fields
+// are not exported or share a name. Invoke panics if the client has an operation in flight.
 func (c *Client) Invoke(f string, value any) *Operation {
 	r := c.recorder
 	r.mu.Lock()
@@ -90,8 +90,8 @@ func (o *Operation) Ok(value any) { o.end("ok", value, nil) }
 // Fail records that the operation certainly did not take effect.
 func (o *Operation) Fail(err error) { o.end("fail", o.value, err) }
 
-// Info records that the operation may or may not have taken effect, now or later: a time-out, a lost connection. The client goes
-// on as another process.
+// Info records that the operation may or may not have taken effect, now or later: a time-out, a lost connection. The client
+// continues as another process.
 func (o *Operation) Info(err error) { o.end("info", o.value, err) }
 
 func (o *Operation) end(kind string, value any, err error) {

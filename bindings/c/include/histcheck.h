@@ -29,10 +29,10 @@
 // The history is valid.
 #define HISTCHECK_VALID 1
 
-// It could not be found out, or nothing was checked.
+// The verdict could not be determined, or nothing was checked.
 #define HISTCHECK_UNKNOWN 2
 
-// What a check found: a verdict with its report, or an error. It does not change, so threads may share it.
+// The result of a check: a verdict with its report, or an error. It never changes, so threads may share it.
 typedef struct HistcheckResult HistcheckResult;
 
 // A history that is checked while it is being written. Threads may share it: calls wait for each other.
@@ -58,30 +58,30 @@ int histcheck_result_verdict(const HistcheckResult *result);
 // result. "" for NULL.
 const char *histcheck_result_json(const HistcheckResult *result);
 
-// What is wrong, if the verdict is `HISTCHECK_ERROR`; else NULL. It may have several lines, and lives as long
-// as the result.
+// The error message if the verdict is `HISTCHECK_ERROR`; otherwise NULL. It may have several lines, and lives as
+// long as the result.
 const char *histcheck_result_error(const HistcheckResult *result);
 
-// Frees a result. NULL is nothing to free.
+// Frees a result. Does nothing for NULL.
 void histcheck_result_free(HistcheckResult *result);
 
-// Starts a history that is still being written. If something is wrong it returns NULL, and `*error`, unless
-// error is NULL, is a result that is to be freed.
+// Starts the check of a history that is still being written. On failure it returns NULL and sets `*error`, unless
+// error is NULL, to a result that is to be freed.
 HistcheckStream *histcheck_stream_new(const char *checker, const char *settings_json, HistcheckResult **error);
 
-// Takes text: lines of JSON or EDN, one op each. The text may end within a line. 1 if the ops so far prove a
-// violation, 0 if they do not, -1 if something is wrong; `*error` is then as for `histcheck_stream_new`. Checkers
-// that decide at the end return 0.
+// Adds text: lines of JSON or EDN, one op each. The text may end within a line. Returns 1 if the ops so far prove a
+// violation, 0 if they do not, and -1 on failure; `*error` is then set as by `histcheck_stream_new`. For checkers
+// that decide only at the end it returns 0.
 int histcheck_stream_feed(const HistcheckStream *stream, const void *data, size_t size, HistcheckResult **error);
 
 // The report on the violation, which is to be freed; NULL if there is none so far.
 HistcheckResult *histcheck_stream_violation(const HistcheckStream *stream);
 
-// The report on all that was fed: never NULL, and to be freed. After an error of `histcheck_stream_feed`, the
-// violation that was certain before it, or the error. The stream takes nothing more, and is still to be freed.
+// The report on all text that was fed: never NULL, and to be freed. After an error of `histcheck_stream_feed`, the
+// violation that was proved before it, or else the error. The stream accepts no more text, and is still to be freed.
 HistcheckResult *histcheck_stream_finish(const HistcheckStream *stream);
 
-// Frees a stream. NULL is nothing to free.
+// Frees a stream. Does nothing for NULL.
 void histcheck_stream_free(HistcheckStream *stream);
 
 #ifdef __cplusplus

@@ -32,7 +32,7 @@ unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str, String> {
 ///
 /// # Safety
 ///
-/// The same as that of [`text`].
+/// As for [`text`].
 unsafe fn settings<'a>(given: *const c_char) -> Result<&'a str, String> {
     // SAFETY: the caller guarantees the same.
     if given.is_null() { Ok("") } else { unsafe { text(given, "settings") } }
@@ -130,8 +130,8 @@ pub unsafe extern "C" fn histcheck_result_json(result: *const HistcheckResult) -
     unsafe { result.as_ref() }.map_or(c"".as_ptr(), |result| result.json.as_ptr())
 }
 
-/// What is wrong, if the verdict is `HISTCHECK_ERROR`; else NULL. It may have several lines, and lives as long
-/// as the result.
+/// The error message if the verdict is `HISTCHECK_ERROR`; otherwise NULL. It may have several lines, and lives as
+/// long as the result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_result_error(result: *const HistcheckResult) -> *const c_char {
     // SAFETY: it is null, or a result that was not freed.
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn histcheck_result_error(result: *const HistcheckResult) 
     error.map_or(ptr::null(), |error| error.as_ptr())
 }
 
-/// Frees a result. NULL is nothing to free.
+/// Frees a result. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_result_free(result: *mut HistcheckResult) {
     if !result.is_null() {
@@ -148,8 +148,8 @@ pub unsafe extern "C" fn histcheck_result_free(result: *mut HistcheckResult) {
     }
 }
 
-/// Starts a history that is still being written. If something is wrong it returns NULL, and `*error`, unless
-/// error is NULL, is a result that is to be freed.
+/// Starts the check of a history that is still being written. On failure it returns NULL and sets `*error`, unless
+/// error is NULL, to a result that is to be freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_stream_new(
     checker: *const c_char,
@@ -173,9 +173,9 @@ pub unsafe extern "C" fn histcheck_stream_new(
     ptr::null_mut()
 }
 
-/// Takes text: lines of JSON or EDN, one op each. The text may end within a line. 1 if the ops so far prove a
-/// violation, 0 if they do not, -1 if something is wrong; `*error` is then as for `histcheck_stream_new`. Checkers
-/// that decide at the end return 0.
+/// Adds text: lines of JSON or EDN, one op each. The text may end within a line. Returns 1 if the ops so far prove a
+/// violation, 0 if they do not, and -1 on failure; `*error` is then set as by `histcheck_stream_new`. For checkers
+/// that decide only at the end it returns 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_stream_feed(
     stream: *const HistcheckStream,
@@ -212,8 +212,8 @@ pub unsafe extern "C" fn histcheck_stream_violation(stream: *const HistcheckStre
     found.map_or(ptr::null_mut(), |result| Box::into_raw(Box::new(result)))
 }
 
-/// The report on all that was fed: never NULL, and to be freed. After an error of `histcheck_stream_feed`, the
-/// violation that was certain before it, or the error. The stream takes nothing more, and is still to be freed.
+/// The report on all text that was fed: never NULL, and to be freed. After an error of `histcheck_stream_feed`, the
+/// violation that was proved before it, or else the error. The stream accepts no more text, and is still to be freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_stream_finish(stream: *const HistcheckStream) -> *mut HistcheckResult {
     caught("stream", || {
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn histcheck_stream_finish(stream: *const HistcheckStream)
     })
 }
 
-/// Frees a stream. NULL is nothing to free.
+/// Frees a stream. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_stream_free(stream: *mut HistcheckStream) {
     if !stream.is_null() {

@@ -10,10 +10,10 @@ pub const HISTCHECK_ERROR: c_int = -1;
 pub const HISTCHECK_INVALID: c_int = 0;
 /// The history is valid.
 pub const HISTCHECK_VALID: c_int = 1;
-/// It could not be found out, or nothing was checked.
+/// The verdict could not be determined, or nothing was checked.
 pub const HISTCHECK_UNKNOWN: c_int = 2;
 
-/// What a check found: a verdict with its report, or an error. It does not change, so threads may share it.
+/// The result of a check: a verdict with its report, or an error. It never changes, so threads may share it.
 #[derive(Debug)]
 pub struct HistcheckResult {
     /// One of the constants that the header declares.

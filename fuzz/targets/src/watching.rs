@@ -43,8 +43,8 @@ fn watch(checker: &dyn Checker, reader: &mut Reader<'_>) -> Result<Report, Histo
     Ok(report)
 }
 
-/// Any bytes: the first say how the rest is cut. Who watches may not know where who has it all knows, but never knows
-/// otherwise.
+/// Watches any text: the first bytes determine how the rest is cut into pieces. The verdict of a watcher may be unknown
+/// where a check of the complete text has one, but they never contradict each other.
 pub fn watching(data: &[u8]) -> String {
     let lengths = usize::from(data.first().copied().unwrap_or_default()) % 8;
     let (lengths, text) = data.split_at((1 + lengths).min(data.len()));
