@@ -15,25 +15,26 @@ import java.util.regex.Pattern;
  *
  * <p>One file without dependencies: copy it into your tests. The order of the calls is the order of the history. Values are null,
  * booleans, the JDK's numbers, strings, arrays, {@code Iterable}s and {@code Map}s; anything else is written as its {@code toString}.
- * What has no text of its own throws, and so do NaN, other classes of numbers, halves of surrogate pairs, maps with two keys of one
- * text and lists that contain themselves. Values are written when they are passed: changing one later changes nothing.
+ * An object without its own {@code toString} throws an exception, and so do NaN, other classes of numbers, halves of surrogate pairs,
+ * maps with two keys of the same text, and lists that contain themselves. Values are written when they are passed: later changes have
+ * no effect.
  */
 public final class Recorder {
     private static final Pattern NUMBER = Pattern.compile("-?[0-9]+(\\.[0-9]+)?(E[+-]?[0-9]+)?");
 
-    /** Lists and maps within each other, at most: one that contains itself has no end. */
+    /** The maximum depth of nested lists and maps: a list that contains itself has no end. */
     private static final int DEPTH_MAX = 200;
 
     private final StringBuilder history = new StringBuilder();
     private final long startNs = System.nanoTime();
     private int processes = 0;
 
-    /** A new client. It has one operation in flight at a time: use one for each thread. */
+    /** Returns a new client. It has at most one operation in flight: use one client for each thread. */
     public synchronized Client client() {
         return new Client(processes++);
     }
 
-    /** The history so far. */
+    /** Returns the history so far. */
     public synchronized String history() {
         return history.toString();
     }
@@ -79,17 +80,17 @@ public final class Recorder {
             this.invoked = invoked;
         }
 
-        /** It took effect. The value is that of the invocation, or what it returned. */
+        /** Records that the operation took effect. The value is that of the invocation, or the returned one. */
         public void ok(Object result) {
             complete("ok", toJson(result), null);
         }
 
-        /** It certainly did not take effect. */
+        /** Records that the operation certainly did not take effect. */
         public void fail(Object error) {
             complete("fail", invoked, error);
         }
 
-        /** It may or may not have taken effect, now or later: a time-out. The client goes on as another process. */
+        /** Records that it may or may not take effect, now or later: a time-out. The client continues as another process. */
         public void info(Object error) {
             complete("info", invoked, error);
         }
@@ -118,7 +119,7 @@ public final class Recorder {
         line.append(",\"time\":").append(System.nanoTime() - startNs);
         if (error != null) {
             line.append(",\"error\":");
-            // Half of a surrogate pair becomes a question mark: an error is recorded in any case.
+            // Half of a surrogate pair becomes a question mark, so that every error can be recorded.
             writeText(line, new String(error.toString().getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8));
         }
         history.append(line).append("}\n");
@@ -130,16 +131,16 @@ public final class Recorder {
         return out.toString();
     }
 
-    /** Writes a value that is within so many lists and maps. */
+    /** Writes a value at this depth of nested lists and maps. */
     private static void write(StringBuilder out, Object value, int depth) {
         if (depth > DEPTH_MAX) {
-            // Its text might not end.
+            // The value might contain itself.
             throw refused("a value", "at most " + DEPTH_MAX + " lists and maps within each other");
         }
         if (value == null || value instanceof Boolean) {
             out.append(value);
         } else if (value instanceof Number) {
-            // A user's own may print as anything.
+            // The text of a user's own class may have any form.
             String text = value.toString();
             if (!value.getClass().getName().startsWith("java.") || !NUMBER.matcher(text).matches()) {
                 throw refused(text, "a number of the JDK that JSON can hold");
@@ -179,7 +180,7 @@ public final class Recorder {
         }
     }
 
-    /** The text of an object. That of Object.toString differs in each run, and a future that is not awaited begins with it. */
+    /** Returns the text of an object. Refuses the text of Object.toString, which differs in each run, such as that of a future. */
     private static String textOf(Object value) {
         String text = String.valueOf(value);
         if (value != null && text.startsWith(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()))) {

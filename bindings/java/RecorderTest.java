@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.DoubleAdder;
 
 /** Tests of the recorder: compile this file and Recorder.java, and run it. It exits with 1 at the first failure. */
 public final class RecorderTest {
-    /** A user's own number. */
+    /** A number of a class that is not the JDK's. */
     private static final class Half extends Number {
         public int intValue() {
             return 0;
@@ -114,7 +114,7 @@ public final class RecorderTest {
         throw new AssertionError("not refused: " + what);
     }
 
-    /** The ops of a history, each as "TYPE PROCESS VALUE", with its error if it has one. */
+    /** Returns the ops of a history, each as "TYPE PROCESS VALUE", with its error if it has one. */
     private static String ops(Recorder recorder) {
         String line = "\\{\"type\":\"(\\w+)\",\"process\":(\\d+),\"f\":\"\\w+\",\"value\":(.*),\"time\":\\d+(?:(,\"error\":)(.*))?\\}";
         List<String> ops = new ArrayList<>();

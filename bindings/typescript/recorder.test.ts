@@ -3,7 +3,7 @@
  */
 import { Client, Recorder } from "./recorder";
 
-// An exception in here ends Node with code 1.
+// An exception in this block ends Node with exit code 1.
 function check(isRight: boolean, what: string): void {
   if (!isRight) {
     throw new Error(what);
@@ -20,7 +20,7 @@ function refuses(does: () => unknown, what: string): void {
   check(isRefused, `refuses ${what}`);
 }
 
-/** The ops of a history, each as "TYPE PROCESS VALUE". */
+/** Returns the ops of a history, each as "TYPE PROCESS VALUE". */
 function ops(recorder: Recorder): string {
   const lines = recorder.history().trim().split("\n");
   return lines.map((line) => JSON.parse(line)).map((op) => `${op.type} ${op.process} ${JSON.stringify(op.value)}`).join(", ");

@@ -2,11 +2,11 @@
  * Records a history of concurrent operations, as JSON Lines, for the command `histcheck -m CHECKER FILE`.
  *
  * One file without dependencies: copy it into your tests. The order of the calls is the order of the history. Values are what JSON
- * can hold; any other value, such as NaN, a BigInt or a Map, throws. They are written when they are passed, so changing one later
- * changes nothing. `undefined` is null.
+ * can hold; any other value, such as NaN, a BigInt or a Map, throws an error. Values are written when they are passed, so later
+ * changes have no effect. `undefined` is null.
  */
 
-// In Node from version 16 on, in Deno and in browsers.
+// For Node from version 16 on, Deno, and browsers.
 declare const performance: { now(): number };
 
 export type Completion = "ok" | "fail" | "info";
@@ -16,17 +16,17 @@ export class Recorder {
   private readonly startMs = performance.now();
   private processes = 0;
 
-  /** A new client. It has one operation in flight at a time: use one for each sequence of requests. */
+  /** Returns a new client. It has at most one operation in flight: use one client for each sequence of requests. */
   client(): Client {
     return new Client(this, this.takeProcess());
   }
 
-  /** The history so far. */
+  /** Returns the history so far. */
   history(): string {
     return this.lines.join("");
   }
 
-  /** The next process that no client has had. */
+  /** Returns a process that no client has had before. */
   takeProcess(): number {
     return this.processes++;
   }
@@ -68,8 +68,8 @@ export class Client {
   }
 
   /**
-   * Calls a function as an operation that returns what the function returns. If it throws, or returns what cannot be written, the
-   * operation is `info`.
+   * Calls a function as an operation that returns what the function returns. If the function throws, or returns a value that
+   * cannot be written, the operation completes as `info`.
    */
   async call<T>(f: string, value: unknown, does: () => Promise<T> | T): Promise<T> {
     const op = this.invoke(f, value);
@@ -93,17 +93,17 @@ export class Operation {
     this.complete = complete;
   }
 
-  /** It took effect. The value is that of the invocation, or what it returned. */
+  /** Records that the operation took effect. The value is that of the invocation, or the returned one. */
   ok(result?: unknown): void {
     this.end("ok", result);
   }
 
-  /** It certainly did not take effect. */
+  /** Records that the operation certainly did not take effect. */
   fail(error?: unknown): void {
     this.end("fail", undefined, error);
   }
 
-  /** It may or may not have taken effect, now or later: a time-out. The client goes on as another process. */
+  /** Records that it may or may not take effect, now or later: a time-out. The client continues as another process. */
   info(error?: unknown): void {
     this.end("info", undefined, error);
   }
@@ -117,7 +117,7 @@ export class Operation {
   }
 }
 
-/** A value as JSON. Throws if JSON cannot hold it, where `JSON.stringify` would write null, {} or nothing. */
+/** Returns a value as JSON. Throws if JSON cannot hold the value, where `JSON.stringify` would write null, {} or nothing. */
 function toJson(value: unknown): string {
   return JSON.stringify(value === undefined ? null : value, function (this: Record<string, unknown>, key: string, item: unknown) {
     const given = this[key];
@@ -142,17 +142,17 @@ function isJson(value: unknown): boolean {
     return true;
   }
   if (typeof value !== "object" || value === null) {
-    // Another integer may have become this one: 2 ** 53 + 1 is 2 ** 53.
+    // Larger integers may be rounded: 2 ** 53 + 1 is 2 ** 53.
     return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
   }
-  // What a Map, a Promise or an object with private fields contains is in no property.
+  // The content of a Map, a Promise or an object with private fields is in no property.
   const prototype = Object.getPrototypeOf(value);
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
   const isObject = Object.prototype.toString.call(value) === "[object Object]";
   return isObject && (isPlain || Object.keys(value).length > 0);
 }
 
-/** The text of an error, or of any other value. Some have none. */
+/** Returns the text of an error, or of any other value. Some objects have no text. */
 function textOf(value: unknown): string {
   try {
     return String(value).replace(/\p{Surrogate}/gu, "\ufffd");

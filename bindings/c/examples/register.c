@@ -11,7 +11,7 @@ static const char *const STALE =
 
 static void print(const char *what, HistcheckResult *result) {
     const char *error = histcheck_result_error(result);
-    /* The first line: behind it is what was expected. */
+    /* Prints only the first line of an error; the next one is what was expected. */
     int length = error ? (int)strcspn(error, "\n") : 0;
     printf("%s: %d %.*s\n", what, histcheck_result_verdict(result), length, error ? error : "");
     if (result && !error && !strstr(histcheck_result_json(result), "\"valid\":")) {
@@ -28,7 +28,7 @@ static void stream(void) {
         return;
     }
     int violated = 0;
-    /* A few bytes at a time, as they come from a pipe. */
+    /* Feeds a few bytes at a time, as they arrive from a pipe. */
     for (size_t at = 0; at < strlen(STALE) && !violated; at += 7) {
         size_t left = strlen(STALE) - at;
         violated = histcheck_stream_feed(watched, STALE + at, left < 7 ? left : 7, &error);
@@ -50,7 +50,7 @@ int main(int count, char **arguments) {
         print("file", histcheck_check_file(arguments[at], "register", "{\"timeout_seconds\": 60}"));
     }
     stream();
-    /* What is wrong is an error, and nothing else. */
+    /* Invalid arguments give an error, and have no other effect. */
     print("no checker", histcheck_check_bytes(STALE, strlen(STALE), NULL, NULL));
     print("no history", histcheck_check_bytes("{", 1, "register", NULL));
     print("nothing", histcheck_check_bytes(NULL, 0, "register", NULL));

@@ -1,18 +1,18 @@
-// A browser under control: Chromium's debugging protocol over a pipe, so that neither a port nor a package is needed.
+// Controls a browser: Chromium's debugging protocol over a pipe, so that neither a port nor a package is needed.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Milliseconds until a browser that says nothing is given up. */
+/** The maximum wait for a response of the browser, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
-/** A browser may fall over as it starts, before it was asked anything: then another one is started. */
+/** The maximum number of starts: a browser may crash when it starts, before the first request. */
 const STARTS_MAX = 3;
 
 export class Browser {
-  /** Starts a browser, and waits until it answers. */
+  /** Starts a browser, and waits until it responds. */
   static async start(binary) {
     for (let left = STARTS_MAX - 1; ; left--) {
       const browser = new Browser(binary);
@@ -37,7 +37,7 @@ export class Browser {
     this.waiting = new Map();
     this.last = 0;
     this.listen = () => {};
-    // Whoever waits for an answer hears that there will be none.
+    // Rejects all pending requests, which will get no response.
     const gone = (why) => { for (const { reject } of this.waiting.values()) reject(new Error(`the browser is gone: ${why}`)); };
     this.child.once("exit", (code, signal) => gone(signal ?? code));
     for (const end of this.child.stdio.slice(3)) end.on("error", (error) => gone(error.code));
@@ -51,7 +51,7 @@ export class Browser {
 
   take(message) {
     if (!message.id) {
-      // A page that was opened before may still say something.
+      // A page that was opened before may still send messages.
       if (!message.sessionId || message.sessionId === this.session) this.listen(message);
       return;
     }
@@ -70,7 +70,7 @@ export class Browser {
     });
   }
 
-  /** Opens a page of this size and waits until it stands. What it complains about goes to `complaints`. */
+  /** Opens a page of this size and waits until it is loaded. Its errors and other complaints go to `complaints`. */
   async open(url, { width = 1280, height = 800, dark = false, mobile = false, script = true } = {}) {
     this.session = undefined;
     const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
@@ -97,14 +97,14 @@ export class Browser {
     if (script) await this.frame();
   }
 
-  /** What an expression gives, once a promise is kept. */
+  /** Evaluates an expression, and awaits the result if it is a promise. */
   async ask(expression) {
     const { result, exceptionDetails } = await this.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description || exceptionDetails.text);
     return result.value;
   }
 
-  /** Waits until what was asked for is drawn. */
+  /** Waits until pending changes are drawn. */
   frame() {
     return this.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))");
   }

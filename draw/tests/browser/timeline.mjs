@@ -1,8 +1,8 @@
-// Timelines in a real browser: what a reader does with them, and what they see.
+// Tests timelines in a real browser: what readers do with them, and what they see.
 //
 //     node timeline.mjs CHROMIUM DIRECTORY [SCREENSHOTS]
 //
-// DIRECTORY is what the example `timeline` wrote. Ends with `N passed, N failed`.
+// DIRECTORY is the output of the example `timeline`. Ends with `N passed, N failed`.
 
 import assert from "node:assert/strict";
 import { join, resolve } from "node:path";
@@ -18,7 +18,7 @@ const browser = await Browser.start(binary);
 const open = (name, options) => browser.open(pathToFileURL(resolve(directory, `${name}.html`)).href, options);
 const ask = (expression) => browser.ask(expression);
 
-/** Where the middle of a bar is, on the page. */
+/** The position of the middle of a bar on the page. */
 const middle = (bar) => ask(`(() => {
   const { left, width, top } = box(scene, ${bar}), at = canvas.getBoundingClientRect();
   return { x: at.left + left + width / 2, y: at.top + top + 10 };
@@ -26,7 +26,7 @@ const middle = (bar) => ask(`(() => {
 const tipText = () => ask("tip.hidden ? '' : tip.innerText");
 const span = () => ask("view.to - view.from");
 
-/** Whether the colour of a variable is anywhere on a part of the canvas. */
+/** Returns true if a part of the canvas contains the colour of a variable. */
 const hasColour = (name, x, y, width, height) => ask(`(() => {
   const wanted = scene.colours[${JSON.stringify(name)}].match(/[0-9a-f]{2}/g).map((part) => parseInt(part, 16));
   const ratio = window.devicePixelRatio, { data } = scene.ctx.getImageData(${x} * ratio, ${y} * ratio, ${width} * ratio, ${height} * ratio);
@@ -286,7 +286,7 @@ const tests = {
   async "100,000 bars move smoothly"() {
     await open("large");
     assert.equal(await ask("model.count"), 100000);
-    // Zooms from the whole to a few operations, a frame at a time; told, not judged, as machines differ.
+    // Zooms from the whole to a few operations, a frame at a time. The times are printed and not checked, as machines differ.
     const frames = await ask(`new Promise((done) => {
       const scripts = [], frames = [], plain = draw;
       draw = (scene) => {

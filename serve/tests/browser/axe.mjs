@@ -1,4 +1,4 @@
-// What axe-core finds on the pages of `histcheck serve`, on reports and on timelines: nothing serious.
+// Asserts that axe-core finds nothing serious on the pages of `histcheck serve`, on reports and on timelines.
 //
 //     node axe.mjs CHROMIUM HISTCHECK AXE TIMELINES
 //

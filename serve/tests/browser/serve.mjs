@@ -1,4 +1,4 @@
-// `histcheck serve` in a real browser: what a reader does with it, and what they see.
+// Tests `histcheck serve` in a real browser: what readers do with it, and what they see.
 //
 //     node serve.mjs CHROMIUM HISTCHECK [SCREENSHOTS]
 //
@@ -21,7 +21,7 @@ const base = await store.serve();
 const browser = await Browser.start(binary);
 const ask = (expression) => browser.ask(expression);
 const complaints = () => browser.complaints.filter((complaint) => !complaint.startsWith(`asked for ${base}`) && !complaint.startsWith("asked for data:"));
-/** Opens a page in place of the one before. */
+/** Opens a page, and closes the previous one. */
 const open = async (path, options) => {
   browser.session = undefined;
   const { targetInfos } = await browser.send("Target.getTargets");
@@ -31,7 +31,7 @@ const open = async (path, options) => {
 const until = (expression) => waitUntil(browser, expression);
 const looks = [["light", {}], ["dark", { dark: true }], ["narrow", { width: 360, height: 800, mobile: true }]];
 
-/** What a reader with a screen reader could not use. */
+/** Returns the elements that a screen reader could not use, and other faults of the page. */
 const unusable = () => ask(`(() => {
   const wrong = [];
   for (const field of document.querySelectorAll("input:not([type=hidden]), select, textarea")) if (!field.labels.length) wrong.push(field.outerHTML);
@@ -176,7 +176,7 @@ const tests = {
     if (shots) await browser.shoot(join(shots, "rows.png"));
     assert.equal(await ask(`${rows}[0]`), "0");
     assert.deepEqual([await unusable(), complaints()], [[], []]);
-    // By the wheel, row by row; by the bar, to the end and to the middle; and back by the keyboard.
+    // Scrolls by the wheel, row by row; by the scroll bar, to the end and to the middle; and back by the keyboard.
     await ask("document.querySelector('.view').scrollTop = 280");
     await until(`${rows}.includes("10") && document.querySelector('.sheet .line a')`);
     await ask("document.querySelector('.view').scrollTop = 1e9");
@@ -271,7 +271,7 @@ const tests = {
     assert.match(await ask("document.getElementById('verdict').textContent"), /invalid/);
     if (shots) await browser.shoot(join(shots, "live.png"));
     assert.deepEqual([await unusable(), complained()], [[], []]);
-    // Who comes later sees all of it.
+    // A page that is opened later shows everything.
     for (const [look, options] of looks) {
       await browser.open(`${await address}live`, options);
       await until("document.querySelector('section.violation pre') && document.querySelector('#plot-latency path')");

@@ -1,4 +1,4 @@
-// A store with runs of Jepsen's and of ours, and servers of it, for the tests in a browser.
+// A store with runs of Jepsen and of histcheck, and servers for it, for the tests in a browser.
 
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

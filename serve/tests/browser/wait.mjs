@@ -1,16 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Whoever waits for longer waits in vain. */
+/** The maximum wait in milliseconds. */
 const PATIENCE_MS = 60_000;
 
-/** Waits until something holds on the page of a browser, through whatever pages it takes. It looks again and again: a promise that the
- *  page keeps is lost if the page is left meanwhile. */
+/** Waits until an expression is true on the page of a browser, which may change its page meanwhile. The expression is evaluated
+ *  repeatedly, because a promise in the page would be lost with the page. */
 export const waitUntil = async (browser, expression) => {
   for (const begin = Date.now(); Date.now() - begin < PATIENCE_MS; await pause(10)) {
     try {
       if (await browser.ask(`Boolean(${expression})`)) return;
     } catch (error) {
-      // The page was left for another one meanwhile.
+      // The browser has opened another page meanwhile.
       if (!/navigated|context|Cannot find|null|undefined/i.test(error.message)) throw error;
     }
   }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands in for `histcheck report`: what it does is the name of the checker.
+# Replaces `histcheck report` in tests: the name of the checker determines what it does.
 while [ $# -gt 1 ]; do
     case "$1" in
         --directory) folder=$2; shift ;;

@@ -43,7 +43,7 @@
 
 (deftest keys-of-a-history
   (let [keyed (for [key [1 2], o skew] (update o :value (fn [value] [key value])))
-        ;; Of the second key, one transaction alone.
+        ;; Only one transaction of the second key remains.
         keyed (remove #(and (= 2 (first (:value %))) (or (= 1 (:process %)) (= :r (ffirst (second (:value %)))))) keyed)
         result (check :list-append {:keyed true} {} keyed {})]
     (is (= false (:valid? result)))
