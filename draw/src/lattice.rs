@@ -157,7 +157,8 @@ impl<'a> Lattice<'a> {
     }
 }
 
-/// Whether each level implies each other one, in any number of steps.
+/// For each two levels, whether the first implies the second, in any number of steps. Levels that imply each other are
+/// left out.
 fn closure(levels: &[&AboutLevel]) -> Vec<Vec<bool>> {
     let mut implies: Vec<Vec<bool>> =
         levels.iter().map(|a| levels.iter().map(|b| a.implies.contains(&b.name)).collect()).collect();

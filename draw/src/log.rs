@@ -112,7 +112,7 @@ fn column_width(offsets: &[i64], rows: &[LogRow]) -> i64 {
     (i64::try_from(widest).unwrap_or_default() * LETTER + 12).max(COLUMN_LEAST)
 }
 
-/// Whether this offset also has another message, or another offset also has this message.
+/// Returns true if this offset also has another message, or another offset also has this message.
 fn is_disputed(cell: &LogCell, all: &[&LogCell]) -> bool {
     all.iter().any(|other| (other.offset == cell.offset) != (other.message == cell.message))
 }

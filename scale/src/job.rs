@@ -54,7 +54,7 @@ impl<'c> Job<'c> {
         Job { setup, histories, range_bytes: RANGE_BYTES, spill: None }
     }
 
-    /// Whether the histories consist of transactions, so that each worker checks a share.
+    /// Returns true if the histories consist of transactions, so that each worker checks a share.
     pub(crate) fn is_of_transactions(&self) -> bool {
         has_shares(self.setup)
     }
@@ -138,12 +138,12 @@ pub fn can_judge(setup: &Setup<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether many workers can check the history without checking each key separately.
+/// Returns true if many workers can check the history without checking each key separately.
 fn has_shares(setup: &Setup<'_>) -> bool {
     setup.keyed == WhetherKeyed::No && is_split(setup, &setup.options)
 }
 
-/// Whether the checker can check the keys of each worker separately, with these options.
+/// Returns true if the checker can check the keys of each worker separately, with these options.
 fn is_split(setup: &Setup<'_>, options: &Options) -> bool {
     setup.checker.start_share(options, Share::All).is_ok_and(|run| run.is_some())
 }

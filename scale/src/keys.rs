@@ -23,7 +23,7 @@ pub(crate) fn guarded<T>(what: impl FnOnce() -> Result<T, HistoryError>) -> Resu
     done
 }
 
-/// Whether this thread is running a checker's code.
+/// Returns true if this thread is running a checker's code.
 pub(crate) fn is_guarded() -> bool {
     GUARDED.get()
 }

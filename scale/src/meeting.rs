@@ -122,7 +122,7 @@ impl Meeting {
         self.workers
     }
 
-    /// Whether this worker is the one that returns the results.
+    /// Returns true if this worker is the one that returns the results.
     pub(crate) fn is_first(&self) -> bool {
         self.own == 0
     }

@@ -62,7 +62,7 @@ impl To {
         })
     }
 
-    /// Whether `others` are among these.
+    /// Returns true if `others` are among these.
     pub(crate) fn has(self, others: To) -> bool {
         match (self, others) {
             (To::Several(all), To::Several(others)) => others & !all == 0,

@@ -110,7 +110,7 @@ impl Settings {
     }
 }
 
-/// Whether an option is a value as in a history. Other texts are names, such as that of a search.
+/// Returns true if an option is a value as in a history. Other texts are names, such as that of a search.
 fn is_value(option: &str) -> bool {
     matches!(option, "initial" | "initial-value" | "initial-write-id")
 }

@@ -169,7 +169,7 @@ fn set(options: &mut Options, checker: &dyn Checker, name: &str, given: &Given) 
         .map_err(|error| PyValueError::new_err(in_python(&error.to_string(), name)))
 }
 
-/// Whether an option is a value as in an op. Other texts are names, such as that of a search.
+/// Returns true if an option is a value as in an op. Other texts are names, such as that of a search.
 fn is_value(option: &str) -> bool {
     matches!(option, "initial" | "initial-value" | "initial-write-id")
 }

@@ -81,7 +81,7 @@ fn rename_and_write(job: &Anonymize<'_>) -> Result<String, Stopped> {
     Err(Stopped::Other(message.to_owned()))
 }
 
-/// Whether two reports agree except for names.
+/// Returns true if two reports agree except for names.
 fn is_same(one: &Report, other: &Report) -> bool {
     let found = |report: &Report| -> Vec<(String, u64)> {
         report.anomalies.iter().map(|anomaly| (anomaly.name.to_string(), anomaly.count)).collect()

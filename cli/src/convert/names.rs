@@ -91,7 +91,7 @@ fn verify_keys(op: &Op<'_>) -> Result<(), HistoryError> {
     Ok(())
 }
 
-/// Whether this is a micro-op such as `[name key value]`. A pair may also be an element of a list.
+/// Returns true if this is a micro-op such as `[name key value]`. A pair may also be an element of a list.
 fn is_micro_op(parts: Seq<'_>) -> bool {
     parts.len() > 2 && parts.iter().next().and_then(Value::as_name).is_some_and(|name| MICRO_OPS.contains(&name))
 }

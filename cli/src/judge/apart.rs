@@ -55,8 +55,8 @@ pub(crate) fn judge(
     }
 }
 
-/// Whether this program itself ended the process: then a verdict is printed. Otherwise, a plugin may have called
-/// `exit`.
+/// Returns true if this program itself ended the process: then a verdict is printed. Otherwise, a plugin may have
+/// called `exit`.
 fn is_answer(status: ExitStatus, output: &[u8]) -> bool {
     match status.code() {
         Some(0..=2) => !output.is_empty(),
@@ -131,7 +131,7 @@ fn is_by_interrupt(_: ExitStatus) -> bool {
     false
 }
 
-/// Whether the process was killed, by the system or by a user.
+/// Returns true if the process was killed, by the system or by a user.
 #[cfg(unix)]
 fn is_killed(status: ExitStatus) -> bool {
     std::os::unix::process::ExitStatusExt::signal(&status) == Some(signal_hook::consts::SIGKILL)

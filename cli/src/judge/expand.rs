@@ -73,7 +73,7 @@ fn too_many(what: &str, max: usize) -> HistoryError {
     HistoryError::new(ErrorKind::Limit, message).expected("fewer: pass its subdirectories one by one")
 }
 
-/// Whether a directory is that of one test.
+/// Returns true if a directory is that of one test.
 fn is_test(directory: &Path) -> bool {
     history_core::history_in(directory).is_ok()
         || !history_core::session_logs(directory).is_empty()
@@ -94,7 +94,7 @@ fn entries(directory: &Path, count: usize, hidden: &mut usize) -> io::Result<Vec
     entries.map(|entry| entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))).collect()
 }
 
-/// Whether a file with this name is treated as a history.
+/// Returns true if a file with this name is treated as a history.
 pub(crate) fn is_named_like_one(name: &OsStr) -> bool {
     let name = Path::new(name);
     let is = |path: &Path, any: &[&str]| path.extension().is_some_and(|it| any.iter().any(|one| it == *one));
@@ -197,7 +197,7 @@ impl Walk<'_> {
         if target.is_file() && is_named && self.real.insert(target) { self.take(link) } else { Ok(()) }
     }
 
-    /// Whether the canonical path of this file or directory is new.
+    /// Returns true if the canonical path of this file or directory is new.
     fn is_new(&mut self, path: &Path) -> bool {
         // A path that cannot be resolved cannot be opened either. That error is reported later.
         path.canonicalize().map_or(true, |real| self.real.insert(real))

@@ -82,18 +82,18 @@ impl Input {
         Input { kept, ..self }
     }
 
-    /// Whether the input can be read a second time.
+    /// Returns true if the input can be read a second time.
     pub(crate) fn is_readable_again(&self) -> bool {
         self.kept.is_some() || !self.is_stream()
     }
 
-    /// Whether the input can be read only once. A path that does not exist is not a stream: opening it reports the
-    /// error.
+    /// Returns true if the input can be read only once. A path that does not exist is not a stream: opening it reports
+    /// the error.
     fn is_stream(&self) -> bool {
         self.is_stdin() || std::fs::metadata(&self.path).is_ok_and(|found| !found.is_file() && !found.is_dir())
     }
 
-    /// Whether the input is this file, under any path.
+    /// Returns true if the input is this file, under any path.
     pub(crate) fn is_file(&self, other: &Path) -> bool {
         let own = Path::new(&self.path);
         let own = if own.is_dir() { history_core::history_in(own).ok() } else { Some(own.to_owned()) };
@@ -141,7 +141,7 @@ impl Input {
         self.error.as_ref()
     }
 
-    /// Whether the only error in a file with this error is that it ends within an op.
+    /// Returns true if the only error in a file with this error is that it ends within an op.
     pub(crate) fn is_torn(&self, error: &HistoryError) -> bool {
         let may_be = error.kind == ErrorKind::Syntax && !self.read_as.accepts_torn && self.kept.is_none();
         let is_file = || std::fs::metadata(&self.path).is_ok_and(|found| found.is_file());

@@ -315,7 +315,7 @@ fn steps(job: &Live<'_>, store: &dyn Store) -> Result<Option<Vec<Step>>, LiveErr
     path.map(|path| Step::read_all(&path, store.nodes())).transpose()
 }
 
-/// Whether one of the checkers checks transactions.
+/// Returns true if one of the checkers checks transactions.
 fn judges_transactions(job: &Live<'_>) -> bool {
     let about = job.check().setup.checker.about();
     about.subject == Subject::Transactions

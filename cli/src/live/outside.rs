@@ -28,7 +28,7 @@ pub(super) fn run(job: &Live<'_>) -> Exit {
     }
 }
 
-/// Whether these programs are installed. If not, reports which are missing, and how to install them.
+/// Returns true if these programs are installed. If not, reports which are missing, and how to install them.
 fn has(name: &str, needs: &[Need]) -> bool {
     let missing = Need::missing(needs);
     if missing.is_empty() {

@@ -47,7 +47,7 @@ fn describe(text: &mut String, kind: &Kind) {
     }
 }
 
-/// Whether these programs are installed, and how to install the missing ones.
+/// Describes whether these programs are installed, and how to install the missing ones.
 fn state(needs: &[Need]) -> String {
     let missing = Need::missing(needs);
     let packages = |needs: &[Need]| {

@@ -79,9 +79,9 @@ impl Target {
         }
     }
 
-    /// Whether a report on a part shows the same anomaly, and no new types. For transactions, cycles of any type are
-    /// allowed: for each component only the worst cycles are listed, so the whole may list G1c where a part lists
-    /// G1c-realtime.
+    /// Returns true if a report on a part shows the same anomaly, and no new types. For transactions, cycles of any
+    /// type are allowed: for each component only the worst cycles are listed, so the whole may list G1c where a part
+    /// lists G1c-realtime.
     pub(super) fn is_in(&self, report: &Report) -> bool {
         let Some(anomaly) = report.anomaly(&self.kind) else { return false };
         let is_same = |witness: &Witness| {

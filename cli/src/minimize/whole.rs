@@ -68,7 +68,7 @@ impl Operation {
         history.op(self.last()).kind
     }
 
-    /// Whether it certainly ended, so that later operations follow it in real time.
+    /// Returns true if the operation certainly ended, so that later operations follow it in real time.
     pub(super) fn returns(&self, history: &History) -> bool {
         matches!(self.kind(history), OpKind::Ok | OpKind::Fail)
     }

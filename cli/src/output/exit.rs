@@ -43,7 +43,7 @@ impl Exit {
         Exit { verdict: self.verdict.max(other.verdict), not_judged: self.not_judged || other.not_judged }
     }
 
-    /// Whether something failed.
+    /// Returns true if something failed.
     pub(crate) fn is_failure(self) -> bool {
         self.not_judged
     }

@@ -39,7 +39,7 @@ impl Painter {
     }
 }
 
-/// Whether a file is a picture that can be drawn as PNG.
+/// Returns true if a file is a picture that can be drawn as PNG.
 pub(crate) fn is_svg(artifact: &Artifact) -> bool {
     stem(&artifact.path).is_some()
 }

@@ -71,7 +71,7 @@ impl Policy {
         Policy { unknown, compat }
     }
 
-    /// Whether checking ends after a history that could not be checked.
+    /// Returns true if checking ends after a history that could not be checked.
     pub(crate) fn ends_at_errors(self) -> bool {
         self.compat == Some(Compat::ElleCli)
     }

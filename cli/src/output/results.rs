@@ -187,7 +187,7 @@ impl Results {
         if exit.is_failure() && self.policy.ends_at_errors() { Err(exit) } else { Ok(exit) }
     }
 
-    /// Whether results are written before the end.
+    /// Returns true if results are written before the end.
     pub(crate) fn are_seen_at_once(&self) -> bool {
         !self.output.is_document()
     }

@@ -62,7 +62,7 @@ impl Address {
         Ok(Address::Tcp(address))
     }
 
-    /// Whether clients have connections that they can close.
+    /// Returns true if clients have connections that they can close.
     pub(crate) fn has_connections(&self) -> bool {
         match self {
             #[cfg(unix)]

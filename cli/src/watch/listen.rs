@@ -52,7 +52,7 @@ pub(super) fn run(listener: Listener, order: Order, read_as: &ReadAs, until_clos
     }
 }
 
-/// Whether an error concerns one connection, not the socket.
+/// Returns true if an error concerns one connection, not the socket.
 fn is_passing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -63,7 +63,7 @@ fn is_passing(error: &io::Error) -> bool {
     )
 }
 
-/// Whether there was no file descriptor or no memory for another connection.
+/// Returns true if there was no file descriptor or no memory for another connection.
 fn is_full(error: &io::Error) -> bool {
     #[cfg(unix)]
     {

@@ -352,8 +352,8 @@ impl<'w> Watched<'w, '_> {
         limit::report(self.job.check.setup.checker.name(), run, self.printed.is_violated, why, ops)
     }
 
-    /// Whether a checkpoint can be written only after one of the next batches. The history may not continue, so it is
-    /// ended.
+    /// Returns true if a checkpoint can be written only after one of the next batches. The history may not continue, so
+    /// it is ended.
     fn awaits_checkpoint(&self, feed: &Feed) -> bool {
         let awaits = self.keeper.is_some() && matches!(feed.read_on(), ReadOn::Later);
         if awaits {
@@ -480,7 +480,7 @@ impl<'w> Watched<'w, '_> {
     }
 }
 
-/// Whether ops may be missing. Ops after the last one matter only to a verdict on the whole history.
+/// Returns true if ops may be missing. Ops after the last one matter only to a verdict on the whole history.
 fn has_gap(feed: &Feed, is_whole: bool) -> bool {
     match feed.gap() {
         Gap::None => false,
@@ -489,7 +489,7 @@ fn has_gap(feed: &Feed, is_whole: bool) -> bool {
     }
 }
 
-/// Whether the recorded history may differ from the real one.
+/// Returns from where on the recorded history may differ from the real one, if it may.
 fn doubt(feed: &Feed) -> Doubt {
     let missing = if has_gap(feed, false) { Doubt::FromHere } else { Doubt::None };
     feed.refused().map_or(missing, refused::Refused::doubt)

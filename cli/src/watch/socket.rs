@@ -114,7 +114,7 @@ impl Listener {
         Ok(poll(&mut [socket], within)? > 0)
     }
 
-    /// Whether there is a connection that was not accepted yet. Not every system supports this.
+    /// Returns true if there is a connection that was not accepted yet. Not every system supports this.
     pub(super) fn has_callers(&self) -> bool {
         #[cfg(unix)]
         return self.poll(Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap_or(false);

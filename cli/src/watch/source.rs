@@ -90,7 +90,7 @@ fn cannot_listen(source: &Source, error: &std::io::Error) -> String {
     }
 }
 
-/// Whether a path can be read only once.
+/// Returns true if a path can be read only once.
 fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_file())
 }

@@ -31,7 +31,7 @@ fn ints(value: Value<'_>) -> Vec<i64> {
     }
 }
 
-/// Whether the micro-ops of some op have a small integer at this position.
+/// Returns true if the micro-ops of some op have a small integer at this position.
 fn has_small(history: &History, place: usize) -> bool {
     let small = |mop: Value<'_>| {
         let part = mop.as_seq().and_then(|parts| parts.iter().nth(place)).map(ints).unwrap_or_default();

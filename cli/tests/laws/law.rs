@@ -205,7 +205,7 @@ fn limited(world: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
     vec![(plain(case), form(case, How { has_limits: true, options, ..How::default() }), Same::Bytes)]
 }
 
-/// Whether a verdict is unknown because there were too many configurations.
+/// Returns true if a verdict is unknown because there were too many configurations.
 pub(crate) fn has_too_many(report: &Report) -> bool {
     let says_so = |note: &String| note.contains("the search reached its maximum");
     report.verdict == Verdict::Unknown && report.notes.iter().any(says_so)

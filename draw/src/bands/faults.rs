@@ -60,7 +60,7 @@ impl Faults {
         self.omitted
     }
 
-    /// Whether the end of faults is determined only by the names of ops.
+    /// Returns true if the end of faults is determined only by the names of ops.
     pub(super) fn are_paired_by_name(&self) -> bool {
         self.by_names
     }

@@ -39,7 +39,8 @@ impl Wire {
         self.lane.is_none() && self.above == self.below
     }
 
-    /// Whether this wire must not be below the other one: its upper end is directly above the other's lower end.
+    /// Returns true if this wire must not be below the other one: its upper end is directly above the other's lower
+    /// end.
     fn precedes(&self, other: &Wire) -> bool {
         matches!((self.above, other.below), (Some(above), Some(below)) if (above - below).abs() < NEAR)
     }
@@ -215,7 +216,7 @@ mod tests {
         points[first..last].windows(2).map(|two| [two[0].min(two[1]), two[0].max(two[1])]).collect()
     }
 
-    /// Whether two pieces overlap, or are so close that they seem to.
+    /// Returns true if two pieces overlap, or are so close that they seem to.
     fn coincide([a, b]: [(i32, i32); 2], [c, d]: [(i32, i32); 2]) -> bool {
         let upright = |(x, _): (i32, i32), (other, _): (i32, i32)| x == other;
         let along_y = upright(a, b) && upright(c, d) && (a.0 - c.0).abs() < NEAR && a.1 < d.1 && c.1 < b.1;

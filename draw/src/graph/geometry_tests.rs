@@ -18,7 +18,7 @@ impl Rect {
         Rect(corner.x, corner.y, corner.x + width, corner.y + height)
     }
 
-    /// Whether their interiors overlap.
+    /// Returns true if their interiors overlap.
     fn overlaps(self, other: Rect) -> bool {
         self.0 < other.2 && other.0 < self.2 && self.1 < other.3 && other.1 < self.3
     }
@@ -33,7 +33,7 @@ fn pieces(edge: &Edge) -> Vec<Rect> {
     edge.points.windows(2).map(piece).collect()
 }
 
-/// Whether two pieces overlap in more than a point.
+/// Returns true if two pieces overlap in more than a point.
 fn coincide(a: Rect, b: Rect) -> bool {
     let along_x = a.1 == a.3 && b.1 == b.3 && a.1 == b.1 && a.0 < b.2 && b.0 < a.2;
     let along_y = a.0 == a.2 && b.0 == b.2 && a.0 == b.0 && a.1 < b.3 && b.1 < a.3;
@@ -125,7 +125,7 @@ fn check(ops: &[WitnessOp], steps: &[Step]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Whether a piece of an edge, which has no width, passes through the interior of a rectangle.
+/// Returns true if a piece of an edge, which has no width, passes through the interior of a rectangle.
 fn crosses(piece: Rect, rect: Rect) -> bool {
     piece.0 < rect.2
         && rect.0 < piece.2.max(piece.0 + 1)

@@ -141,7 +141,7 @@ fn links(ops: &[WitnessOp], steps: &[Step], order: &[usize]) -> Vec<Link> {
         .collect()
 }
 
-/// Whether a step leads from one op to another.
+/// Returns true if a step leads from one op to another.
 pub(super) fn is_drawn(step: &Step, ops: usize) -> bool {
     step.from != step.to && step.from < ops && step.to < ops
 }

@@ -218,7 +218,7 @@ impl TxnBox {
         self.ports.get(&(part, side)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a cell has an edge.
+    /// Returns true if a cell has an edge.
     pub(super) fn is_used(&self, cell: &Cell) -> bool {
         let used = |side| cell.part.is_some_and(|part| !self.ways(part, side).is_empty());
         used(Side::Top) || used(Side::Bottom)

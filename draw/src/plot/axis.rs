@@ -24,7 +24,7 @@ impl Time {
         Time { first_ns, length_ns: (i128::from(last_ns) - i128::from(first_ns)).max(1) }
     }
 
-    /// Whether the axis overlaps the interval between two times.
+    /// Returns true if the axis overlaps the interval between two times.
     pub(super) fn meets(&self, from_ns: i64, until_ns: i64) -> bool {
         let passed = |time: i64| i128::from(time) - i128::from(self.first_ns);
         passed(until_ns) >= 0 && passed(from_ns) <= self.length_ns

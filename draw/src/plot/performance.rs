@@ -134,7 +134,7 @@ impl Performance {
         self.bands.annotations_note(self.bins.range()?)
     }
 
-    /// Whether all operations are drawn as points.
+    /// Returns true if all operations are drawn as points.
     pub(super) fn has_points(&self) -> bool {
         self.operations <= POINTS_MAX.to_u64()
     }

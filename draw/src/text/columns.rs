@@ -22,7 +22,7 @@ pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|c| if is_wide(c) { 2 } else { 1 }).sum()
 }
 
-/// Whether a character takes two columns, as East Asian scripts and pictographs do. The Unicode blocks are
+/// Returns true if a character takes two columns, as East Asian scripts and pictographs do. The Unicode blocks are
 /// distinguished only roughly. The length of drawn text is set explicitly, so an error only affects its appearance.
 fn is_wide(c: char) -> bool {
     matches!(u32::from(c),

@@ -87,7 +87,7 @@ impl<'c> Branch<'c> {
         }
     }
 
-    /// Whether the run needs no more ops.
+    /// Returns true if the run needs no more ops.
     #[inline]
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.is_some()
@@ -98,7 +98,7 @@ impl<'c> Branch<'c> {
         self.ended.as_ref()?.as_ref().err()
     }
 
-    /// Whether the history is certainly invalid by now.
+    /// Returns true if the history is certainly invalid by now.
     #[inline]
     pub(crate) fn is_violated(&self) -> bool {
         self.error().is_none() && self.run.is_violated()

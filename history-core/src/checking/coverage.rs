@@ -262,8 +262,8 @@ fn shown(name: &str) -> String {
 const PASSED_OVER: &str = "passed-over-count";
 const OBSERVED: &str = "observed-count";
 
-/// Whether a verdict is unknown only because the history has nothing to observe. If ops were ignored, some of them
-/// might have been observed.
+/// Returns true if a verdict is unknown only because the history has nothing to observe. If ops were ignored, some of
+/// them might have been observed.
 pub(crate) fn is_unobserved(report: &Report) -> bool {
     let is_zero = |name: &str| report.counts.iter().any(|(known, count)| known == name && *count == 0);
     report.verdict == Verdict::Unknown && is_zero(PASSED_OVER) && is_zero(OBSERVED)

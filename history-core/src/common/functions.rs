@@ -120,7 +120,7 @@ impl FunctionsInFlight {
         }
     }
 
-    /// Whether an invocation has the function of its completion, by their texts.
+    /// Fails if an invocation does not have the function of its completion, by their texts.
     fn compare(&self, slot: usize, completed: Option<&str>) -> Result<(), String> {
         let Function { word, len } = self.slots[slot].function;
         let bytes = word.to_le_bytes();

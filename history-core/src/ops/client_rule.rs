@@ -43,7 +43,7 @@ impl ClientRule {
         self
     }
 
-    /// Whether there is only the default rule about `nemesis`.
+    /// Returns true if there is only the default rule about `nemesis`.
     pub(crate) fn is_empty(&self) -> bool {
         self.clients.is_empty() && self.others.is_empty()
     }
@@ -66,7 +66,7 @@ fn matches(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|pattern| is_meant(pattern, name))
 }
 
-/// Whether a pattern matches a name.
+/// Returns true if a pattern matches a name.
 pub(crate) fn is_meant(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => name.starts_with(start),
@@ -74,7 +74,7 @@ pub(crate) fn is_meant(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Whether this is the name that test harnesses use for the process that injects faults.
+/// Returns true if this is the name that test harnesses use for the process that injects faults.
 pub(crate) fn is_nemesis(name: &str) -> bool {
     const NEMESIS: &[u8] = b"nemesis";
     name.as_bytes().windows(NEMESIS.len()).any(|part| part.eq_ignore_ascii_case(NEMESIS))

@@ -20,7 +20,7 @@ impl Indices {
         self.ops
     }
 
-    /// Whether all ops have an index, and no number between the first and the last is missing.
+    /// Returns true if all ops have an index, and no number between the first and the last is missing.
     pub(crate) fn are_consecutive(&self) -> bool {
         // Indices increase, so none is missing if there are as many ops as numbers from the first to the last.
         let count = self.last.zip(self.first).map_or(0, |(last, first)| last - first + 1);

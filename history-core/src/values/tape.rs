@@ -34,7 +34,7 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    /// Whether a value of this kind takes one node.
+    /// Returns true if a value of this kind takes one node.
     #[inline]
     pub(crate) fn is_leaf(self) -> bool {
         !matches!(self, Tag::Tagged | Tag::Vector | Tag::List | Tag::Set | Tag::Map)
@@ -146,7 +146,7 @@ impl Tape {
         })
     }
 
-    /// Whether a value is a keyword, string or symbol.
+    /// Returns true if a value is a keyword, string or symbol.
     #[inline]
     pub(crate) fn is_name(&self, at: usize) -> bool {
         matches!(self.nodes[at].tag, Tag::Str | Tag::Keyword | Tag::Symbol)

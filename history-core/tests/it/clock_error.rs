@@ -145,7 +145,7 @@ fn shown(world: &[Span], error: i64, is_reversed: bool) -> Option<(Vec<Vec<bool>
     Some((all.clone().map(|a| all.clone().map(|b| precedes(a, b)).collect()).collect(), reader.dropped_client_orders()))
 }
 
-/// Whether some sequence of calls and returns has this order: no two pairs of operations are a 2+2.
+/// Returns true if some sequence of calls and returns has this order: no two pairs of operations are a 2+2.
 fn is_of_intervals(order: &[Vec<bool>]) -> bool {
     let pairs = || (0..order.len()).flat_map(|a| (0..order.len()).map(move |b| (a, b))).filter(|(a, b)| order[*a][*b]);
     pairs().all(|(a, b)| pairs().all(|(c, d)| order[a][d] || order[c][b]))

@@ -365,7 +365,7 @@ fn an_op_is_not_taken_for_an_interval() {
 /// An operation of a small history: client, call, return, and whether it is known to have happened.
 type Span = (usize, i64, Option<i64>, bool);
 
-/// Whether the first operation returned before the second was called, by the definition.
+/// Returns true if the first operation returned before the second was called, by the definition.
 fn precedes(world: &[Span], a: usize, b: usize) -> bool {
     let ((client, call, Some(end), ok), (other, next, next_end, _)) = (world[a], world[b]) else { return false };
     // Of two operations of one client at the same time, the one that ends then is first. Of those that only begin then,

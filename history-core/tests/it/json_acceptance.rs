@@ -8,7 +8,7 @@ use serde_json::{Deserializer, Value as Json};
 /// The extensions: words for numbers that JSON cannot represent.
 const WORDS: [&str; 2] = ["NaN", "Infinity"];
 
-/// Whether `serde_json` parses the text as a sequence of values.
+/// Returns true if `serde_json` parses the text as a sequence of values.
 fn is_json(text: &str) -> bool {
     Deserializer::from_str(text).into_iter::<Json>().all(|value| value.is_ok())
 }

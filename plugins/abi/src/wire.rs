@@ -133,7 +133,7 @@ fn keep(text: &str) -> &'static str {
     text
 }
 
-/// Whether this is valid as a name on a command line.
+/// Returns true if this is valid as a name on a command line.
 fn is_name(name: &str) -> bool {
     let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte);
     (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.starts_with('-') && name.bytes().all(is_good)

@@ -73,7 +73,7 @@ fn number(op: &Op<'_>) -> Option<i64> {
     }
 }
 
-/// Whether a completion's value is that of its invocation with results in place of nils.
+/// Returns true if a completion's value is that of its invocation with results in place of nils.
 fn completes(invoked: &Datum, done: &Datum) -> bool {
     match (invoked, done) {
         (Datum::Nil, _) => true,

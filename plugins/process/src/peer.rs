@@ -251,7 +251,7 @@ impl Peer {
         }
     }
 
-    /// Whether a limit of the user was reached while the process did `what`.
+    /// Fails if a limit of the user was reached while the process did `what`.
     fn check_limits(&self, what: &str, wait: &Wait<'_>) -> Result<(), Fault> {
         if let Some(spent) = wait.spent() {
             return Err(Fault::Spent(spent, format!("{} {what}", self.name())));

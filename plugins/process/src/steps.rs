@@ -192,7 +192,7 @@ impl Source {
         tables.states.number(&initial);
     }
 
-    /// Whether it is the model of this command, with this initial state.
+    /// Returns true if this is the model of this command, with this initial state.
     pub(crate) fn is(&self, command: &str, initial: &str) -> bool {
         &*self.program.name == command && self.initial == initial
     }

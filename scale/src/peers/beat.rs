@@ -68,7 +68,7 @@ impl Beats {
         Builder::new().name(format!("scale:peer-{peer}")).spawn(watch).map(|_| ())
     }
 
-    /// Whether a process was added.
+    /// Returns true if a process was added.
     pub(crate) fn has(&self, peer: usize) -> bool {
         self.peers.contains(&peer)
     }

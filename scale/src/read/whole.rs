@@ -60,7 +60,7 @@ impl Whole {
         self.router.form()
     }
 
-    /// Whether the whole history was read.
+    /// Returns true if the whole history was read.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }

@@ -337,7 +337,7 @@ impl Passes<'_> {
         Ok((places, taken))
     }
 
-    /// Whether shares search for version orders.
+    /// Returns true if shares search for version orders.
     fn searches(&self) -> bool {
         let setup = self.job.setup;
         setup.checker.start_knots(&setup.options, 0).is_ok_and(|run| run.is_some())

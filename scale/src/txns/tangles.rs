@@ -50,7 +50,7 @@ impl Knot {
         Some(Knot { named, between })
     }
 
-    /// Whether the knot contains an operation.
+    /// Returns true if the knot contains an operation.
     pub(crate) fn has(&self, span: Span) -> bool {
         let (first, last) = self.between;
         first < span.invoked && span.completed < last || self.named.binary_search(&span).is_ok()
@@ -151,7 +151,7 @@ impl Tangles {
         self.kept.retain(|Dependency { from, to }| is_reached[window.at(*from)] || is_old(*from) && is_in_flight(*to));
     }
 
-    /// Whether any operation may be on a cycle.
+    /// Returns true if any operation may be on a cycle.
     pub(crate) fn is_any_found(&self) -> bool {
         !self.found.is_empty()
     }

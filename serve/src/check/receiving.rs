@@ -92,7 +92,7 @@ pub(super) fn clear(above: &Path) {
     }
 }
 
-/// Whether a server still receives a file of this folder, or may do so.
+/// Returns true if a server still receives a file of this folder, or may do so.
 fn is_in_use(folder: &Path) -> bool {
     let is_locked = |path: &Path| place::open_plain(path).is_ok_and(|(file, _)| file.try_lock().is_err());
     fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| is_locked(&entry.path()))

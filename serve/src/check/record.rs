@@ -38,7 +38,7 @@ impl Stage {
         }
     }
 
-    /// Whether the stage can still change.
+    /// Returns true if the stage can still change.
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Stage::Waiting | Stage::Running)
     }

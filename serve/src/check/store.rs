@@ -250,7 +250,7 @@ fn new_record(id: String, run: String, history: String, name: Option<String>, wa
     Record { id, run, history, name, wanted, stage: Stage::Waiting, begun_ms, ended_ms: None }
 }
 
-/// Whether a folder below the directory is reached through a link.
+/// Returns true if a folder below the directory is reached through a link.
 fn leads_away(root: &Path, folder: &Path) -> bool {
     folder.ancestors().take_while(|above| *above != root).any(Path::is_symlink)
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Whether a path below the directory consists of plain names: none is hidden, none is `..`.
+/// Returns true if a path below the directory consists of plain names: none is hidden, none is `..`.
 pub(crate) fn is_plain(path: &str) -> bool {
     // On systems other than Unix, these lead to other directories, drives and streams.
     let is_foreign = |name: &str| !cfg!(unix) && name.contains(['\\', ':']);

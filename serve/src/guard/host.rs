@@ -4,7 +4,7 @@
 use crate::config::Config;
 use std::net::IpAddr;
 
-/// Whether a `Host` header names this server. Ports are not compared, because a tunnel may change them.
+/// Returns true if a `Host` header names this server. Ports are not compared, because a tunnel may change them.
 pub(crate) fn is_ours(host: &str, config: &Config) -> bool {
     let Some(name) = name(host) else { return false };
     if config.hosts.iter().any(|own| own.eq_ignore_ascii_case(name)) || name.eq_ignore_ascii_case("localhost") {

@@ -27,8 +27,8 @@ pub(crate) fn back(asked: &Asked) -> String {
     view.unwrap_or_else(|| query::encoded(&asked.path))
 }
 
-/// Whether an address is on this server. Browsers treat an address that begins with two slashes, or with a slash and a
-/// backslash, as one on another server.
+/// Returns true if an address is on this server. Browsers treat an address that begins with two slashes, or with a
+/// slash and a backslash, as one on another server.
 fn is_ours(address: &str) -> bool {
     address.starts_with('/') && !address.starts_with("//") && !address.contains(['\\', '\r', '\n', '\t'])
 }

@@ -44,7 +44,7 @@ impl Token {
         Ok(Token(text.to_owned()))
     }
 
-    /// Whether a text is the token. The time depends only on the length of the text.
+    /// Returns true if a text is the token. The time depends only on the length of the text.
     fn is(&self, given: &str) -> bool {
         let (own, given) = (self.0.as_bytes(), given.as_bytes());
         let mut differences = u8::from(own.len() != given.len());

@@ -12,7 +12,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Whether the request is for the API.
+    /// Returns true if the request is for the API.
     pub(crate) fn is_api(&self) -> bool {
         self.path.starts_with("/api/")
     }

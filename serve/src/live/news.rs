@@ -210,7 +210,7 @@ impl Live {
         std::mem::replace(&mut *news, News { violations_count, ..News::default() })
     }
 
-    /// Whether there is news that must not wait.
+    /// Returns true if there is news that must not wait.
     pub(super) fn has_urgent(&self) -> bool {
         let news = locked(&self.place.news);
         news.end.is_some() || !news.violations.is_empty()

@@ -81,7 +81,7 @@ impl Filter {
         wanted
     }
 
-    /// Whether an op with this text matches.
+    /// Returns true if an op with this text matches.
     pub(super) fn is(&self, op: &Op<'_>, written: &str) -> bool {
         if self.kind.is_some_and(|kind| kind != op.kind) || !self.function.is_empty() && op.f != Some(&*self.function) {
             return false;

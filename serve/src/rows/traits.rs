@@ -69,7 +69,7 @@ impl Traits {
         self.keys.iter_mut().zip(other.keys).for_each(|(own, other)| *own |= other);
     }
 
-    /// Whether all marks of `wanted` are among these.
+    /// Returns true if all marks of `wanted` are among these.
     pub(super) fn may_hold(&self, wanted: &Traits) -> bool {
         let mut both = *self;
         both.join(wanted);

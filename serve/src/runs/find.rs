@@ -201,7 +201,7 @@ fn stored(files: &[String]) -> Option<String> {
     known.or_else(|| files.iter().find(|name| name.starts_with("history.") && is_checked_here()).cloned())
 }
 
-/// Whether the end of a file with this name contains no ops, because the file is compressed.
+/// Returns true if the end of a file with this name contains no ops, because the file is compressed.
 fn is_compressed(name: &str) -> bool {
     COMPRESSIONS.iter().any(|suffix| name.ends_with(suffix))
 }
@@ -219,7 +219,7 @@ fn mark_of(mark: &mut String, name: &str, metadata: Option<&Metadata>) {
     _ = write!(mark, "{name} {time} {bytes};");
 }
 
-/// Whether a file with this name is treated as a history.
+/// Returns true if a file with this name is treated as a history.
 fn is_named_like_one(name: &str) -> bool {
     let plain = COMPRESSIONS.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
     Path::new(plain).extension().is_some_and(|it| EXTENSIONS.iter().any(|one| it == *one))

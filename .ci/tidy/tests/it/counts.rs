@@ -121,7 +121,7 @@ fn the_end_of_a_function_is_found() {
     assert_eq!(functions(text), [(1, 6), (9, 2)]);
 }
 
-/// Whether Cargo finds a file by its path.
+/// Returns true if Cargo finds a file by its path.
 fn is_found_by_cargo(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_root = ["main.rs", "lib.rs", "mod.rs", "build.rs"].contains(&name);

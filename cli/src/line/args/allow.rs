@@ -12,9 +12,9 @@ pub(crate) const ALLOW: &str = "allow";
 /// The name of the option for known anomalies.
 pub(crate) const ALLOW_ANOMALIES: &str = "allow-anomalies";
 
-/// Whether this command accepts known anomalies; a command that ends at a violation does not. The option has a default,
-/// so it has a value if the command has the option. The lookup of an unknown option fails only in builds with debug
-/// assertions.
+/// Returns true if this command accepts known anomalies; a command that ends at a violation does not. The option has a
+/// default, so it has a value if the command has the option. The lookup of an unknown option fails only in builds with
+/// debug assertions.
 pub(crate) fn may_be_known(matches: &ArgMatches) -> bool {
     matches.try_contains_id(ALLOW_ANOMALIES).unwrap_or(false)
 }

@@ -29,8 +29,8 @@ pub(super) fn given(matches: &ArgMatches, source: &Source) -> Result<Option<Chec
     Ok(Some(Checkpoints { path, every, bytes_max }))
 }
 
-/// Whether writing a file at this path would replace the history, which need not exist yet, or the target of a link to
-/// it.
+/// Returns true if writing a file at this path would replace the history, which need not exist yet, or the target of a
+/// link to it.
 fn is_written_over(history: &Path, written: &Path) -> bool {
     let written = place(written);
     place(history) == written || history.canonicalize().is_ok_and(|history| history == written)

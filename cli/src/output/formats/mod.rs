@@ -206,7 +206,7 @@ impl Output {
         Ok(())
     }
 
-    /// Whether all outputs are documents, so that nothing is written before the end.
+    /// Returns true if all outputs are documents, so that nothing is written before the end.
     pub(crate) fn is_document(&self) -> bool {
         self.sinks.iter().all(|sink| matches!(sink.format, ResultFormat::Document(_)))
     }

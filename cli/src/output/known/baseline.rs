@@ -47,7 +47,7 @@ impl Evidence {
         }
     }
 
-    /// Whether the evidence is the same. The ops are compared if `to_the_op`, or if there are no keys.
+    /// Returns true if the evidence is the same. The ops are compared if `to_the_op`, or if there are no keys.
     fn is_like(&self, other: &Evidence, to_the_op: bool) -> bool {
         self.keys == other.keys && (!(to_the_op || self.keys.is_empty()) || self.ops == other.ops)
     }
@@ -74,7 +74,8 @@ impl Baseline {
         self.0.iter().filter(|history| history.file == file).map(|history| (history, false)).collect()
     }
 
-    /// Whether an anomaly is known: all witnesses are known, and if some are not shown, there are no more than before.
+    /// Returns true if an anomaly is known: all witnesses are known, and if some are not shown, there are no more than
+    /// before.
     pub(super) fn has(&self, file: &str, checker: &str, anomaly: &Anomaly) -> bool {
         self.of_file(file).into_iter().any(|(history, to_the_op)| {
             let is_it = |found: &&Found| found.checker == checker && found.anomaly == anomaly.name;
@@ -90,7 +91,7 @@ impl Baseline {
         })
     }
 
-    /// Whether a type of anomaly is known for a key.
+    /// Returns true if a type of anomaly is known for a key.
     pub(super) fn has_key(&self, file: &str, checker: &str, key: &str, anomaly: &str) -> bool {
         let row = (checker.to_owned(), key.to_owned(), anomaly.to_owned());
         self.of_file(file).into_iter().any(|(history, _)| history.keys.contains(&row))

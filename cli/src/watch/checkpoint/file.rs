@@ -103,7 +103,7 @@ fn create(next: &Path) -> io::Result<File> {
     File::create_new(next)
 }
 
-/// Whether a file is the beginning of a checkpoint. After a crash of the machine, it may consist of zeros.
+/// Returns true if a file is the beginning of a checkpoint. After a crash of the machine, it may consist of zeros.
 fn is_left_behind(next: &Path) -> io::Result<bool> {
     let mut begin = Vec::new();
     File::open(next)?.take(MAGIC.len().to_u64()).read_to_end(&mut begin)?;

@@ -47,15 +47,15 @@ impl Followed {
         self.offset
     }
 
-    /// Whether this is the same file, and was read at least to its length in `until`. A file that is now shorter than
-    /// the part that was read, or has other text there, was emptied since.
+    /// Returns true if this is the same file, and was read at least to its length in `until`. A file that is now
+    /// shorter than the part that was read, or has other text there, was emptied since.
     pub(super) fn is_read(&self, until: &Metadata) -> bool {
         let now = self.file.metadata();
         let is_at_end = now.is_ok_and(|now| is_same(&now, until) && (until.len()..=now.len()).contains(&self.offset));
         is_at_end && self.is_unchanged().unwrap_or(false)
     }
 
-    /// Whether the file still contains the last bytes that were read.
+    /// Returns true if the file still contains the last bytes that were read.
     pub(super) fn is_unchanged(&self) -> io::Result<bool> {
         Ok(self.text(0)? == self.tail)
     }

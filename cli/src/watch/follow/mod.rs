@@ -129,7 +129,7 @@ impl Follow {
     }
 }
 
-/// Whether another file has the name by now. If no file has it, the old one may still grow.
+/// Returns true if another file has the name by now. If no file has it, the old one may still grow.
 fn is_replaced(file: &File, path: &Path) -> io::Result<bool> {
     let Some(named) = found(std::fs::metadata(path))? else { return Ok(false) };
     Ok(!is_same(&file.metadata()?, &named))

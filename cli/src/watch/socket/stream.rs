@@ -70,8 +70,8 @@ impl Stream {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 
-    /// Whether closing a connection before all was read loses the last written data: TCP drops data that was not sent
-    /// yet.
+    /// Returns true if closing a connection before all was read loses the last written data: TCP drops data that was
+    /// not sent yet.
     pub(in crate::watch) fn loses_when_reset(&self) -> bool {
         matches!(self, Stream::Tcp(_))
     }

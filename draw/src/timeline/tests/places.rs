@@ -5,8 +5,8 @@ use history_core::cast::Cast as _;
 use history_core::figure::{Window, window};
 use std::collections::BTreeSet;
 
-/// Whether an order has instants, by the definition: no operation ended before the beginning of one that precedes it in
-/// the order.
+/// Returns true if an order has instants, by the definition: no operation ended before the beginning of one that
+/// precedes it in the order.
 fn follows_time(spans: &[(i64, i64)]) -> bool {
     (0..spans.len()).all(|after| (0..after).all(|before| spans[after].1 >= spans[before].0))
 }

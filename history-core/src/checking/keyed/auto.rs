@@ -164,7 +164,8 @@ impl<'c> KeyedAuto<'c> {
     }
 }
 
-/// Whether a value can be a key: a number or a name. The first item of a list of micro-ops is a list, so it cannot.
+/// Returns true if a value can be a key: a number or a name. The first item of a list of micro-ops is a list, so it
+/// cannot.
 fn is_atom(value: Value<'_>) -> bool {
     matches!(
         value,
@@ -178,13 +179,13 @@ fn is_atom(value: Value<'_>) -> bool {
     )
 }
 
-/// Whether this may be a list of micro-ops, each of which has its own key.
+/// Returns true if this may be a list of micro-ops, each of which has its own key.
 fn is_nested(value: Value<'_>) -> bool {
     let first = value.as_seq().and_then(|items| items.iter().next());
     first.is_some_and(|first| first.as_seq().is_some())
 }
 
-/// Whether the value of this function is itself a pair: the expected value, and the new value.
+/// Returns true if the value of this function is itself a pair: the expected value, and the new value.
 fn is_cas(f: Option<&str>) -> bool {
     matches!(f, Some("cas" | "compare-and-set" | "compare-and-swap"))
 }

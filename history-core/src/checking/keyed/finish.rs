@@ -84,12 +84,12 @@ impl Ending {
         Ok(Ending { name, unread, guessed: keyed.guessed })
     }
 
-    /// Whether it ended before an op that has no key.
+    /// Returns true if the history ended before an op that has no key.
     pub(super) fn is_unread(&self) -> bool {
         self.unread.is_some()
     }
 
-    /// Whether there is no verdict because the history may have no keys at all.
+    /// Returns true if there is no verdict because the history may have no keys at all.
     fn is_no_verdict(&self) -> bool {
         self.is_unread() && self.guessed
     }

@@ -265,7 +265,7 @@ impl<'c> Keyed<'c> {
         run.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))
     }
 
-    /// Whether the history was assumed to have keys, and may have none.
+    /// Returns true if the history was assumed to have keys, and may have none.
     fn has_no_keys(&self) -> bool {
         self.guessed && self.trouble.is_some()
     }

@@ -175,7 +175,7 @@ impl Pairing {
         patterns.for_each(|(pattern, found)| *found = *found || is_meant(pattern, name));
     }
 
-    /// Whether the rule excludes the process with this number.
+    /// Returns true if the rule excludes the process with this number.
     #[inline]
     fn leaves_out(&mut self, number: i64) -> bool {
         let is_recorded = self.invented_from.is_none_or(|invented| number < invented);
@@ -359,7 +359,7 @@ impl Pairing {
         self.open.values().filter_map(|open| open.position).min_by_key(|position| position.offset)
     }
 
-    /// Whether the history seems to contain only completions.
+    /// Returns true if the history seems to contain only completions.
     pub(crate) fn completions_only(&self) -> bool {
         matches!(self.mode, Mode::CompletionsOnly)
     }
@@ -419,7 +419,7 @@ impl Pairing {
         (self.mode != Mode::CompletionsOnly).then_some(Misfit::Uninvoked(process))
     }
 
-    /// Whether a client has crashed. If so, it is treated as a new client.
+    /// Returns true if a client has crashed. If so, it is treated as a new client.
     #[inline]
     fn is_back(&mut self, process: i64) -> bool {
         !self.crashed.is_empty() && self.crashed.remove(process).is_some()

@@ -112,7 +112,7 @@ impl<'s> Blocks<'s> {
         self.may_be_cut = Some(may_be_cut);
     }
 
-    /// Whether the source is still being written, so that it may end within an op.
+    /// Returns true if the source is still being written, so that it may end within an op.
     pub(crate) fn is_growing(&self) -> bool {
         self.may_be_cut.is_some()
     }

@@ -41,7 +41,7 @@ pub(crate) fn decompressed(source: Source<'static>) -> Result<Source<'static>, H
     open(source).map(|(source, ..)| source)
 }
 
-/// Whether this begins a frame of zstd, or a skippable frame, which some compressors write first.
+/// Returns true if this begins a frame of zstd, or a skippable frame, which some compressors write first.
 fn is_zstd(head: &[u8]) -> bool {
     head.starts_with(&ZSTD) || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }

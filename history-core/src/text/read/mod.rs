@@ -392,7 +392,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Whether the format is known to be another checker's, or can be detected from the first bytes.
+    /// Returns true if the format is known to be another checker's, or can be detected from the first bytes.
     fn is_of_peers(&mut self) -> Result<bool, HistoryError> {
         if self.format.is_none() && self.steps.is_none() {
             self.format = binary(self.blocks.head()?);

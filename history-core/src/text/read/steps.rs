@@ -137,12 +137,12 @@ impl Steps {
         self.takes_plain = takes_plain;
     }
 
-    /// Whether the ops are in a container, which may then be empty.
+    /// Returns true if the ops are in a container, which may then be empty.
     pub(crate) fn saw_container(&self) -> bool {
         self.within != Within::Bare
     }
 
-    /// Whether the next op may follow here directly, if the format shows that.
+    /// Returns true if the next op may follow here directly, if the format shows that.
     pub(super) fn is_between_ops(&self) -> bool {
         matches!(self.format, Format::Edn | Format::Json)
             && self.started
@@ -158,7 +158,7 @@ impl Steps {
         Steps { within: self.within, started: true, last, takes_plain: self.takes_plain, ..Steps::new(self.format) }
     }
 
-    /// Whether the following text is read in the same way from both positions.
+    /// Returns true if the following text is read in the same way from both positions.
     pub(super) fn is_alike(&self, other: &Steps) -> bool {
         let is_array = self.format == Format::Json && self.within != Within::Bare;
         self.is_between_ops()
@@ -397,8 +397,8 @@ impl Steps {
     }
 }
 
-/// Whether a line of the table is certainly complete: it ends in a bracket, a quotation mark, or a word that is not the
-/// beginning of another one.
+/// Returns true if a line of the table is certainly complete: it ends in a bracket, a quotation mark, or a word that is
+/// not the beginning of another one.
 fn is_whole(line: &[u8]) -> bool {
     let last = line.rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
     line.ends_with(b"]")

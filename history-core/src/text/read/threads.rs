@@ -171,7 +171,7 @@ impl Piece {
 }
 
 impl Reader<'_> {
-    /// Whether more than this thread is worthwhile for the following text.
+    /// Returns true if more than this thread is worthwhile for the following text.
     pub(super) fn is_for_threads(&self) -> bool {
         let Plan { threads, credit, alone_to, .. } = self.plan;
         threads > 1

@@ -16,7 +16,7 @@ pub(super) const ENDS_TOKEN: [bool; 256] = {
     table
 };
 
-/// Whether a keyword, symbol or tag of this name can be read back.
+/// Returns true if a keyword, symbol or tag of this name can be read back.
 pub(crate) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| !ENDS_TOKEN[b.to_usize()])
 }
@@ -161,7 +161,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether this has only characters of a decimal number, with a point, an exponent or both.
+/// Returns true if this has only characters of a decimal number, with a point, an exponent or both.
 fn is_decimal(text: &[u8]) -> bool {
     let plain = text.iter().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
     plain && std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok())

@@ -47,7 +47,7 @@ impl Scanner<'_> {
         true
     }
 
-    /// Whether the text at `pos` is that of a key.
+    /// Returns true if the text at `pos` is that of a key.
     #[inline]
     pub(super) fn is_key(&self, key: &Key, tag: Tag) -> bool {
         let text = self.bytes.get(self.pos..).and_then(<[u8]>::first_chunk::<BYTES>);

@@ -30,13 +30,13 @@ pub(crate) enum Line {
     Passed,
 }
 
-/// Whether a line, without its end, belongs to the table.
+/// Returns true if a line, without its end, belongs to the table.
 pub(crate) fn is_line(line: &[u8]) -> bool {
     head(line).is_some()
 }
 
-/// Whether a text with this first line may be a table: the line contains an op, or a logger's message about something
-/// else.
+/// Returns true if a text with this first line may be a table: the line contains an op, or a logger's message about
+/// something else.
 pub(crate) fn begins(line: &[u8]) -> bool {
     is_line(line) || is_log(line)
 }
@@ -86,12 +86,12 @@ fn words(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Whether a line without a type is a logger's message about something other than an op.
+/// Returns true if a line without a type is a logger's message about something other than an op.
 pub(crate) fn is_log(line: &[u8]) -> bool {
     message(line).is_some_and(|message| !is_broken_op(message))
 }
 
-/// Whether a line without a type looks like an op with a wrong or incomplete type, rather than like text.
+/// Returns true if a line without a type looks like an op with a wrong or incomplete type, rather than like text.
 fn is_broken_op(line: &[u8]) -> bool {
     let line = message(line).unwrap_or(line);
     let mut columns = line.split(|b| *b == b'\t');
@@ -183,7 +183,7 @@ impl Scanner<'_> {
         Ok(Line::Op { has_error })
     }
 
-    /// Whether the value at `node`, which ends at `end`, represents a missing value in an op of this kind.
+    /// Returns true if the value at `node`, which ends at `end`, represents a missing value in an op of this kind.
     fn is_timeout(&self, kind: Range<usize>, node: usize, end: usize) -> bool {
         let node = self.tape.nodes[node];
         matches!(&self.bytes[kind], b":fail" | b":info")

@@ -75,7 +75,7 @@ impl Findings {
         *count <= self.each_max.to_u64()
     }
 
-    /// Whether some violation was an error.
+    /// Returns true if some violation was an error.
     pub(super) fn has_errors(&self) -> bool {
         self.counts.keys().any(|rule| rule.severity() == Severity::Error)
     }

@@ -72,7 +72,7 @@ impl From<Step> for StepForm {
     }
 }
 
-/// Whether a path stays within the directory to which it is relative.
+/// Returns true if a path stays within the directory to which it is relative.
 pub(super) fn is_inside(path: &str) -> bool {
     let is_name = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0']);
     path.split('/').all(is_name)

@@ -31,7 +31,7 @@ fn links(count: u32) -> impl Iterator<Item = (u32, u32)> {
     (0..count).flat_map(move |from| (0..count).filter(move |to| *to != from).map(move |to| (from, to)))
 }
 
-/// Whether `to` receives messages of `from` in this ring: its majority begins half a majority before it.
+/// Returns true if `to` receives messages of `from` in this ring: its majority begins half a majority before it.
 fn hears(ring: &[u32], from: u32, to: u32) -> bool {
     let place = |node: u32| ring.iter().position(|other| *other == node);
     let (Some(from), Some(to)) = (place(from), place(to)) else { return true };

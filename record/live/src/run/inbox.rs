@@ -43,7 +43,7 @@ impl Shared {
 pub(crate) struct Sender(Arc<Shared>);
 
 impl Sender {
-    /// Whether lines could be sent without waiting.
+    /// Returns true if lines could be sent without waiting.
     pub(crate) fn has_room(&self) -> bool {
         let waiting = self.0.lock();
         waiting.lines < LINES_MAX || waiting.is_closed

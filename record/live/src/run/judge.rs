@@ -52,7 +52,7 @@ impl fmt::Debug for Check<'_> {
 }
 
 impl Check<'_> {
-    /// Whether the checker receives ops as they are recorded.
+    /// Returns true if the checker receives ops as they are recorded.
     pub(crate) fn is_fed(&self) -> bool {
         self.watches || self.start_online.is_some()
     }

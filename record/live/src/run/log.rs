@@ -110,7 +110,7 @@ impl Log {
         self.counts.bytes.load(Ordering::Acquire)
     }
 
-    /// Whether a line could not be written.
+    /// Returns true if a line could not be written.
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
     }

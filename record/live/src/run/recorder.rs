@@ -126,7 +126,7 @@ impl Recorder {
         self.log.end().map_err(|source| LiveError::Write { path: self.path.clone(), source })
     }
 
-    /// Whether a line could not be written, so that the run should not continue.
+    /// Returns true if a line could not be written, so that the run should not continue.
     pub(crate) fn has_failed(&self) -> bool {
         self.log.has_failed()
     }

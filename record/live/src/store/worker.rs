@@ -88,7 +88,7 @@ impl Worker {
         }
     }
 
-    /// Whether another worker must replace it: a late response would be mistaken for that of the next request.
+    /// Returns true if another worker must replace it: a late response would be mistaken for that of the next request.
     pub(super) fn is_broken(&self) -> bool {
         self.is_broken
     }

@@ -20,7 +20,7 @@ pub(crate) trait System: Send + Sync {
         None
     }
 
-    /// Whether it works as without a fault.
+    /// Returns true if the cluster works as without a fault.
     fn is_settled(&self, world: &World) -> bool;
 
     /// Begins a fault at these nodes.

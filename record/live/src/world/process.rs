@@ -33,7 +33,7 @@ impl Within {
         if apart.is_ok_and(|status| status.success()) { Within::Processes } else { Within::Nothing }
     }
 
-    /// Whether a daemon has its own PID namespace.
+    /// Returns true if a daemon has its own PID namespace.
     fn is_apart(&self) -> bool {
         *self != Within::Nothing
     }

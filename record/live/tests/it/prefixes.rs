@@ -53,8 +53,8 @@ fn lines(txns: [Txn; 3], schedule: &[(usize, bool)]) -> Vec<String> {
     schedule.iter().enumerate().map(line).collect()
 }
 
-/// Whether a transaction returns a value before the write of it was invoked. This cannot be recorded, because each
-/// value is used only once. A later write would explain the read where real time does not count.
+/// Returns true if a transaction returns a value before the write of it was invoked. This cannot be recorded, because
+/// each value is used only once. A later write would explain the read where real time does not count.
 fn foresees(txns: [Txn; 3], schedule: &[(usize, bool)]) -> bool {
     let place = |of: (usize, bool)| schedule.iter().position(|step| *step == of);
     txns.iter().enumerate().filter(|(_, txn)| txn.end == "ok").any(|(at, txn)| {

@@ -81,7 +81,7 @@ impl Pieces {
         None
     }
 
-    /// Whether the source is read to its end, or as far as it can be.
+    /// Returns true if the source is read to its end, or as far as it can be.
     pub(in crate::text::read) fn is_over(&self) -> bool {
         self.ended && !self.is_long
     }
@@ -119,14 +119,14 @@ impl Blocks<'_> {
         (LONG_PIECES + 2) * PIECE_BLOCKS * self.block_bytes
     }
 
-    /// Whether the following text may be read in pieces: reading need not wait for the source, and there was no error
-    /// so far.
+    /// Returns true if the following text may be read in pieces: reading need not wait for the source, and there was no
+    /// error so far.
     pub(in crate::text::read) fn can_be_cut(&self) -> bool {
         let is_simple = self.opened && !self.eager && self.may_be_cut.is_none();
         is_simple && self.again.is_none() && self.fault.is_none() && self.rest.len() <= self.block_bytes
     }
 
-    /// Whether at least this number of blocks was read.
+    /// Returns true if at least this number of blocks was read.
     pub(in crate::text::read) fn has_read(&self, blocks: usize) -> bool {
         self.place.offset >= (blocks * self.block_bytes).to_u64()
     }

@@ -75,8 +75,9 @@ impl Torn {
     }
 }
 
-/// Whether a line begins with a map that has a type of an op, with or without a tag such as `#jepsen.history.Op`. In
-/// indented text, the content of an op is not at the beginning of a line; in other text, an op is on one line.
+/// Returns true if a line begins with a map that has a type of an op, with or without a tag such as
+/// `#jepsen.history.Op`. In indented text, the content of an op is not at the beginning of a line; in other text, an op
+/// is on one line.
 fn begins_op(line: &[u8]) -> bool {
     let is_of_tag = |byte: &u8| byte.is_ascii_alphanumeric() || b"./-_ ".contains(byte);
     let tag = line.strip_prefix(b"#").map_or(0, |tag| 1 + tag.iter().take_while(|byte| is_of_tag(byte)).count());

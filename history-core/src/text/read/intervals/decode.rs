@@ -126,7 +126,7 @@ impl Interval {
         Err(Fault::op(format!("the input has a value, and the output, {returned}, differs from it"), OUTPUT))
     }
 
-    /// Whether the input has no value, so that the output is the value.
+    /// Returns true if the input has no value, so that the output is the value.
     fn is_asking(&self, tape: &Tape) -> bool {
         match self.arguments {
             Arguments::None => true,
@@ -135,8 +135,8 @@ impl Interval {
         }
     }
 
-    /// Whether the input and the output are lists of equally many lists: micro-ops, and the same ones with their
-    /// results.
+    /// Returns true if the input and the output are lists of equally many lists: micro-ops, and the same ones with
+    /// their results.
     fn returns_mops(&self, tape: &Tape, output: usize) -> bool {
         let is_list = |value: Value<'_>| value.as_seq().is_some();
         let lists = |at: usize| Value::at(tape, at).as_seq().filter(|items| items.iter().all(is_list)).map(Seq::len);

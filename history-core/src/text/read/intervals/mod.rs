@@ -234,7 +234,7 @@ impl Intervals {
         self.ops
     }
 
-    /// Whether the value at a node is an interval, with times in any unit.
+    /// Returns true if the value at a node is an interval, with times in any unit.
     pub(crate) fn is_one(tape: &Tape, node: usize) -> bool {
         Interval::new(tape, node, Some(TimeUnit::Nanoseconds)).is_ok()
     }
@@ -356,7 +356,7 @@ pub(crate) fn first<R>(text: &str, see: impl FnOnce(Option<Value<'_>>) -> R) -> 
     }
 }
 
-/// Whether a value is an interval: an object with a call, and without the fields that only ops have.
+/// Returns true if a value is an interval: an object with a call, and without the fields that only ops have.
 pub(crate) fn is_one(value: Value<'_>) -> bool {
     let Value::Map(fields) = value else { return false };
     let has = |name: &str| fields.get(name).is_some();

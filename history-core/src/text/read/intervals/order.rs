@@ -139,7 +139,7 @@ fn undecided(rows: &[Row], later: usize, earlier: usize, clients: &Clients) -> H
         .at(rows[later].position())
 }
 
-/// Whether an error is that of [`coarse`].
+/// Returns true if an error is that of [`coarse`].
 fn is_coarse(error: &HistoryError) -> bool {
     error.expected.as_deref() == Some(MORE_PRECISE)
 }

@@ -72,7 +72,7 @@ fn event(line: &mut Cursor<'_>, act: Act) -> Result<Event, Fault> {
     Ok(Event { act, key: key.into(), value: value.into() })
 }
 
-/// Whether a line belongs to this format and to no other.
+/// Returns true if a line belongs to this format and to no other.
 pub(super) fn is_line(line: &[u8]) -> bool {
     let mut line = Cursor::new(line, 0, line.len());
     (line.eat(b"r") || line.eat(b"w")) && event(&mut line, Act::Read).is_ok()

@@ -178,8 +178,8 @@ impl Decode for Bincode {
     }
 }
 
-/// Whether a file with this beginning has this format: small numbers of eight bytes, the sixth of which is the length
-/// of a text that follows.
+/// Returns true if a file with this beginning has this format: small numbers of eight bytes, the sixth of which is the
+/// length of a text that follows.
 pub(super) fn begins(head: &[u8]) -> bool {
     let number = |i: usize| {
         let bytes = head.get(8 * i..8 * i + 8)?;

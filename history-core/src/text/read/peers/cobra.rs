@@ -123,7 +123,7 @@ impl Decode for Cobra {
     }
 }
 
-/// Whether a file with this beginning has this format.
+/// Returns true if a file with this beginning has this format.
 pub(super) fn begins(head: &[u8]) -> bool {
     // In a log, the high byte of a number is zero or not ASCII. In a text, the second byte is an ASCII character.
     let is_record = |at: usize| matches!(head.get(at), Some(b'R' | b'W' | b'C'));

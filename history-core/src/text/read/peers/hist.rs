@@ -85,7 +85,7 @@ fn event(line: &mut Cursor<'_>) -> Result<Event, Fault> {
     Ok(Event { act: Act::Read, key, value })
 }
 
-/// Whether a line begins with a transaction of this format, or is a comment.
+/// Returns true if a line begins with a transaction of this format, or is a comment.
 pub(super) fn is_line(line: &[u8]) -> bool {
     let mut line = Cursor::new(line, 0, line.len());
     if line.eat(b"//") {

@@ -94,7 +94,7 @@ impl<'b> Input<'b> {
         place.position()
     }
 
-    /// Whether a line that ends at `end` is the last one, without a newline of its own.
+    /// Returns true if a line that ends at `end` is the last one, without a newline of its own.
     fn is_cut(&self, end: usize) -> bool {
         self.block.last && end == self.block.end
     }

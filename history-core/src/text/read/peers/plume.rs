@@ -181,7 +181,7 @@ fn parse(line: &mut Cursor<'_>) -> Result<Parsed, Fault> {
     Ok(Parsed { is_write, key, value, session, number })
 }
 
-/// Whether a line is one of this format's.
+/// Returns true if a line is one of this format's.
 pub(super) fn is_line(line: &[u8]) -> bool {
     parse(&mut Cursor::new(line, 0, line.len())).is_ok()
 }

@@ -106,8 +106,8 @@ impl<'b> Out<'b> {
         self.batch.len()
     }
 
-    /// Whether a transaction writes the first state and nothing else. If it is the only one of its session, it is that
-    /// state.
+    /// Returns true if a transaction writes the first state and nothing else. If it is the only one of its session, it
+    /// is that state.
     pub(super) fn is_first_state(&self, events: &[Event]) -> bool {
         let is_first = |event: &Event| {
             event.act == Act::Write && matches!(event.value, Atom::Int(number) if self.first == Some(number))

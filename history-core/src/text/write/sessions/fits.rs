@@ -9,17 +9,17 @@ use crate::{Format, Op, OpKind, Value};
 
 const RENUMBER: &str = "numbers from 0 on; renumbering makes them";
 
-/// Whether a format can represent aborted transactions.
+/// Returns true if a format can represent aborted transactions.
 pub(super) fn has_aborted(format: Format) -> bool {
     matches!(format, Format::Plume | Format::Dbcop | Format::DbcopJson | Format::Hist)
 }
 
-/// Whether a format can represent transactions without reads and writes.
+/// Returns true if a format can represent transactions without reads and writes.
 pub(super) fn has_empty(format: Format) -> bool {
     matches!(format, Format::Dbcop | Format::DbcopJson | Format::Cobra | Format::Chronos)
 }
 
-/// Whether a name is valid as a variable of dbcop's text, and not a number there.
+/// Returns true if a name is valid as a variable of dbcop's text, and not a number there.
 fn is_variable(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')

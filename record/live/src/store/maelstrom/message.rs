@@ -50,7 +50,7 @@ pub(super) const KEY_DOES_NOT_EXIST: u64 = 20;
 pub(super) const PRECONDITION_FAILED: u64 = 22;
 pub(super) const NOT_SUPPORTED: u64 = 10;
 
-/// Whether an error with this code states that the request did not and will not happen.
+/// Returns true if an error with this code states that the request did not and will not happen.
 pub(super) fn is_definite(code: u64) -> bool {
     matches!(code, 1 | 10 | 11 | 12 | 14 | 20 | 21 | 22 | 30)
 }

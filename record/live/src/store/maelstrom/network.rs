@@ -64,7 +64,7 @@ impl Ord for Waiting {
 }
 
 impl State {
-    /// Whether a client with this name existed: responses to a client that no longer exists are lost.
+    /// Returns true if a client with this name existed: responses to a client that no longer exists are lost.
     fn had_client(&self, name: &str) -> bool {
         let number = name.strip_prefix('c').and_then(|number| number.parse().ok());
         number.is_some_and(|number: u64| (1..=self.clients).contains(&number))
@@ -148,7 +148,7 @@ impl Network {
         self.changed.notify_all();
     }
 
-    /// Whether the delivery has ended.
+    /// Returns true if the delivery has ended.
     pub(super) fn is_over(&self) -> bool {
         self.lock().is_over
     }

@@ -173,7 +173,7 @@ impl MariaDb {
         Connection::open(world.nodes()[node.to_usize()].at(PORT), "", ASK, Duration::from_secs(10))
     }
 
-    /// Whether a server is part of a cluster of this size.
+    /// Returns true if a server is part of a cluster of this size.
     fn is_ready(world: &World, node: u32, size: u32) -> bool {
         let Ok(mut connection) = MariaDb::open(world, node) else { return false };
         if !MariaDb::is_galera(world) {

@@ -245,7 +245,7 @@ impl Postgres {
     }
 }
 
-/// Whether a fault makes the nodes unavailable to the others, so that a primary among them is replaced.
+/// Returns true if a fault makes the nodes unavailable to the others, so that a primary among them is replaced.
 fn takes_away(fault: Fault) -> bool {
     matches!(
         fault,

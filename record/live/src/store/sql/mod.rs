@@ -61,7 +61,7 @@ pub(super) trait Connector: Send {
     /// Opens a session for this request. If this fails, nothing of the request was sent; the error is the reason.
     fn open(&mut self, request: &Request) -> Result<Box<dyn Session>, String>;
 
-    /// Whether this request must not use the session of the previous one.
+    /// Returns true if this request must not use the session of the previous one.
     fn differs(&self, before: &Request, request: &Request) -> bool {
         let _ = (before, request);
         false

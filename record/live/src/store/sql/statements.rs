@@ -60,7 +60,7 @@ impl Dialect {
         format!("select 'l', v from lists where k = {key} union all select 'r', {text} from registers where k = {key}")
     }
 
-    /// Whether an error with this code states that the transaction was rolled back, or was not begun.
+    /// Returns true if an error with this code states that the transaction was rolled back, or was not begun.
     pub(super) fn is_rolled_back(self, code: &str) -> bool {
         match self {
             // Rollback of a transaction; or the server is a standby.
@@ -70,13 +70,13 @@ impl Dialect {
         }
     }
 
-    /// Whether the transaction is rolled back after ROLLBACK.
+    /// Returns true if the transaction is rolled back after ROLLBACK.
     pub(super) fn is_rolled_back_on_demand(self, code: &str) -> bool {
         // A lock timeout.
         self == Dialect::MariaDb && code == "1205"
     }
 
-    /// Whether another server may accept a request that this one rejects.
+    /// Returns true if another server may accept a request that this one rejects.
     pub(super) fn leaves(self, code: &str) -> bool {
         match self {
             Dialect::Postgres => code == "25006",

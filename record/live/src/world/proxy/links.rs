@@ -105,7 +105,7 @@ impl Links {
         self.changed.notify_all();
     }
 
-    /// Whether [`Links::end`] was called.
+    /// Returns true if [`Links::end`] was called.
     pub(super) fn is_over(&self) -> bool {
         self.lock().is_over
     }
