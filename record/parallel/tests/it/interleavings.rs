@@ -242,9 +242,10 @@ fn outcomes<S: Scheduler + 'static>(
     crate::noting::outcomes(scheduler, move |seen| run(&programs, seen))
 }
 
-/// Programs with this number of threads, and at most seven instructions.
+/// Programs with this number of threads, and at most six instructions: most longer programs have too many schedules to
+/// run all.
 fn programs(threads: usize) -> impl Strategy<Value = Vec<Vec<Instruction>>> {
-    let few = |programs: &Vec<Vec<Instruction>>| programs.iter().map(Vec::len).sum::<usize>() <= 7;
+    let few = |programs: &Vec<Vec<Instruction>>| programs.iter().map(Vec::len).sum::<usize>() <= 6;
     prop::collection::vec(prop::collection::vec(instruction(), 1..4), threads).prop_filter("few instructions", few)
 }
 
@@ -252,18 +253,19 @@ fn programs(threads: usize) -> impl Strategy<Value = Vec<Vec<Instruction>>> {
 fn sees_all(programs: Vec<Vec<Instruction>>) -> Result<(), TestCaseError> {
     let programs = Arc::new(programs);
     let (all, full) = outcomes(&programs, Exhaustive::new().executions_max(10_000));
-    let (some, reduced) = outcomes(&programs, Reduced::new());
-    if all.is_none() || full.is_complete {
-        prop_assert_eq!(&some, &all);
-        prop_assert!(all.is_none() || reduced.is_complete);
-        prop_assert!(all.is_none() || reduced.executions <= full.executions);
+    if all.is_some() && !full.is_complete {
+        return Ok(());
     }
+    let (some, reduced) = outcomes(&programs, Reduced::new());
+    prop_assert_eq!(&some, &all);
+    prop_assert!(all.is_none() || reduced.is_complete);
+    prop_assert!(all.is_none() || reduced.executions <= full.executions);
     Ok(())
 }
 
 // Two tests, so that they run in parallel.
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 750, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_reduced_search_sees_all_that_two_threads_can_see(programs in programs(2)) {
