@@ -7,7 +7,7 @@ use super::within::{Findings, Within};
 use crate::ids::{ElemId, KeyId, TxnId};
 use crate::txn::expected::Expected;
 use crate::txn::fold::{Malformed, Workload};
-use crate::txn::retries::{self, Claim, Doubted, MayRetry, Retry};
+use crate::txn::retries::{self, Claim, Doubted, Retry};
 use crate::txn::{Txns, mop};
 use history_core::cast::Cast as _;
 use history_core::{Budget, Interner, OpKind, Value};
@@ -67,9 +67,9 @@ impl ListAppendRun {
 
     /// Returns true if an op appends an element that only a failed transaction appended before.
     #[inline]
-    fn is_retry(&self, elem: ElemId, again: ElemFlags, may: MayRetry) -> bool {
+    fn is_retry(&self, elem: ElemId, again: ElemFlags) -> bool {
         let flags = self.states.elem[elem.at()].flags;
-        flags.has(again) && flags.has(ElemFlags::FAILED) && self.trusts_retries && may.given(flags.has(ElemFlags::SEEN))
+        self.trusts_retries && flags.has(again) && flags.has(ElemFlags::FAILED) && !flags.has(ElemFlags::SEEN)
     }
 
     fn names(&self, elem: ElemId) -> (String, String) {
@@ -123,7 +123,7 @@ impl Workload for ListAppendRun {
         let mut claimed = Ok(());
         for mop in mops {
             let What::Write(id) = mop.what() else { continue };
-            if self.is_retry(id, as_what, claim.may_retry) {
+            if claim.may_retry && self.is_retry(id, as_what) {
                 let failed = self.states.elem[id.at()].writer;
                 let own = self.states.part(id);
                 self.retries.push(Retry { failed, shared: id, own });

@@ -144,7 +144,7 @@ impl Workload for RwRegisterRun {
             if claim.completes {
                 flags.add(Flags::COMPLETED);
             }
-            if flags.has(Flags::FAILED) && self.trusts_retries && claim.may_retry.given(flags.has(Flags::SEEN)) {
+            if claim.may_retry && self.trusts_retries && flags.has(Flags::FAILED) && !flags.has(Flags::SEEN) {
                 flags.add(Flags::RETRIED);
             }
         }

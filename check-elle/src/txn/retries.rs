@@ -6,8 +6,8 @@
 //! and the levels that it is known to violate are those that G1a violates as well.
 //!
 //! Where G1a is not prohibited, the write counts as one of two with the same value. So it does if a read showed the
-//! value before the later transaction was invoked: no order of events explains that without a G1a, but levels without
-//! real time would not rule it out.
+//! value before the later transaction was invoked (or completed, if its invocation is unknown): such a read is a G1a for
+//! an observer, but levels without real time would not rule it out.
 
 use super::Txns;
 use crate::anomaly::AnomalyType;
@@ -44,27 +44,8 @@ pub(crate) struct Doubted {
 pub(crate) struct Claim {
     /// True for a completion.
     pub(crate) completes: bool,
-    pub(crate) may_retry: MayRetry,
-}
-
-/// Whether an op may write a value that a failed transaction wrote before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MayRetry {
-    No,
-    /// If no read has shown the value yet.
-    Unread,
-    Yes,
-}
-
-impl MayRetry {
-    #[inline]
-    pub(crate) fn given(self, is_seen: bool) -> bool {
-        match self {
-            MayRetry::No => false,
-            MayRetry::Unread => !is_seen,
-            MayRetry::Yes => true,
-        }
-    }
+    /// Whether the op may write a value again that a failed transaction wrote, if no read has shown the value yet.
+    pub(crate) may_retry: bool,
 }
 
 /// Returns true if reads of a value may be attributed to its later write.

@@ -221,7 +221,7 @@ fn written_again(choices: &mut Choices, mut ops: Vec<Entry>) -> Option<[Vec<Entr
                 Shown::Value(other, Some(value)) => other == key && value == again,
                 _ => false,
             };
-            !ops[..*at].iter().any(|op| op.kind == "ok" && op.mops.iter().any(shows))
+            !ops[..=*at].iter().any(|op| op.kind == "ok" && op.mops.iter().any(shows))
         })
         .collect();
     if pairs.is_empty() {

@@ -7,7 +7,7 @@ use super::decoded::{Counts, Decoded, Settings};
 use super::raw::{Act, RawMop, RawOp, RawReader, Undecoded};
 use super::rows::{NewRow, Rows};
 use super::seen::Seen;
-use super::settle;
+use super::settle::{self, Settled};
 use super::shown::{Direct, DirectCase};
 use super::versions::Versions;
 use super::{Holds, Mop, Row};
@@ -395,7 +395,8 @@ impl IsolationRun {
             (self.data.writes_unknown, self.data.resets_unknown) = (true, unsaid.is_some());
             settled = settle::settle(&mut self.data);
         }
-        let mut report = report::report(&self.data, &settled, budget);
+        let retried = self.report_on_retries(&settled, budget);
+        let mut report = retried.unwrap_or_else(|| report::report(&self.data, &settled, budget));
         report.notes.extend(self.data.unread.note());
         report.notes.extend(unsaid.map(explain::unsaid));
         if let Some(index) = unsaid {
@@ -407,6 +408,23 @@ impl IsolationRun {
         self.ignored.conclude(&mut report, is_all && self.undecoded.is_empty(), self.data.counts);
         self.undecoded.conclude(&mut report);
         Ok(report)
+    }
+
+    /// The report with the reads of a value attributed to its last writer, if all others failed, and the history is
+    /// valid then. A transaction that failed did not happen, so an order of the others explains the history. Where no
+    /// order does, a read may show a failed write.
+    fn report_on_retries(&mut self, settled: &Settled, budget: &Budget) -> Option<Report> {
+        let case = settled.ambiguous?;
+        if self.data.is_partial || self.data.has_nameless || self.data.settings.timestamps {
+            return None;
+        }
+        self.data.versions.trusts_retries = true;
+        let trusting = settle::settle(&mut self.data);
+        let report = trusting.ambiguous.is_none().then(|| report::report(&self.data, &trusting, budget));
+        self.data.versions.trusts_retries = false;
+        let mut report = report.filter(|report| report.verdict == Verdict::Valid)?;
+        report.notes.push(explain::retried(&self.data, case));
+        Some(report)
     }
 
     /// Adds rows for operations without a completion: they may have happened.

@@ -11,7 +11,7 @@ use super::analysis::Analysis;
 use super::columns::{Counts, Open, Txns};
 use super::expected::Expected;
 use super::report;
-use super::retries::{Claim, Doubted, MayRetry};
+use super::retries::{Claim, Doubted};
 use crate::ids::TxnId;
 use history_core::cast::Cast as _;
 use history_core::share::Share;
@@ -270,18 +270,9 @@ impl<W: Workload> TxnRun<W> {
     }
 
     fn claim(&mut self, op: &Op<'_>, mops: &[W::Mop], completes: bool) {
-        let may_retry = match op.pair {
-            // Which completion an invocation belongs to is unknown, or what reads of other shares showed.
-            _ if self.counts.has_nameless || self.share.is_part() => MayRetry::No,
-            Pair::Alone => {
-                if completes {
-                    MayRetry::Yes
-                } else {
-                    MayRetry::No
-                }
-            }
-            Pair::Invokes { .. } | Pair::Completes { .. } => MayRetry::Unread,
-        };
+        // Which completion an invocation belongs to, and what other shares show, must be known.
+        let is_paired = completes || matches!(op.pair, Pair::Invokes { .. });
+        let may_retry = is_paired && !self.counts.has_nameless && !self.share.is_part();
         if let Err(reason) = self.workload.claim(mops, Claim { completes, may_retry }) {
             self.note_malformed(op, reason);
         }
