@@ -1,9 +1,9 @@
-// The axis: times as they are, or the index of events, each of which then has the same room.
+// The axis. It shows times to scale, or the indices of events, each with the same width.
 
-/** Parts of the room that the even axis gives to each event. */
+/** The number of parts of the even axis that each event gets. */
 const EVENT = 1000;
 
-/** The moments at which bars start and end, each once, and the index of an op of each. */
+/** Returns the distinct moments at which bars start or end, and the lowest index of an op at each. */
 function momentsOf(model) {
   const { count, times: { start, end }, index, completed } = model, events = [];
   for (let i = 0; i < count; i++) {
@@ -15,7 +15,7 @@ function momentsOf(model) {
   return { at: Float64Array.from(first, (event) => event[0]), index: Float64Array.from(first, (event) => event[1]) };
 }
 
-/** Where a time is on the even axis: between two moments in proportion. Later times are never farther left. */
+/** Returns the position of a time on the even axis: linear between two moments. Later times are never farther left. */
 function evenly({ at }, time) {
   if (time === Infinity || !at.length) return time;
   const next = firstWhere(0, at.length, (i) => at[i] > time);
@@ -24,7 +24,7 @@ function evenly({ at }, time) {
   return (next - 1 + part) * EVENT;
 }
 
-/** Gives times their lengths on the page, or each event the same room. What is before what stays so. */
+/** Gives intervals a width in proportion to their time, or each event the same width. The order of times is kept. */
 function setAxis(model, isEven) {
   const { times } = model;
   model.even ??= momentsOf(model);
@@ -38,14 +38,17 @@ function setAxis(model, isEven) {
   indexRows(model);
 }
 
-/** Whether most of what is in sight is too narrow to be read, and would not be if each event had the same room. */
+/**
+ * Returns true if most bars in view are too narrow for their texts, and would be wide enough if each event had the same
+ * width.
+ */
 function hasSlivers() {
   const seen = Array.from(model.start.keys()).filter((bar) => model.start[bar] <= view.to && model.until[bar] >= view.from);
   const narrow = seen.filter((bar) => (Math.min(model.until[bar], view.to) - model.start[bar]) * scene.size.plot < PLAIN * (view.to - view.from));
   return narrow.length > seen.length / 2 && seen.length * 2 * PLAIN < scene.size.plot;
 }
 
-/** Changes the axis, and keeps in sight what was there. */
+/** Changes the axis and keeps the same bars in view. */
 function changeAxis(isEven) {
   if (isEven === model.isEven) return;
   const seen = [view.from, view.to].map((edge) => firstWhere(0, model.count - 1, (bar) => model.start[bar] >= edge));
@@ -56,7 +59,7 @@ function changeAxis(isEven) {
   if (isWhole) show(whole.from, whole.to);
   else show(model.start[seen[0]], model.start[seen[1]]);
   if (scene.selected >= 0) goTo(scene.selected, show);
-  // Another bar is under the mouse now.
+  // After the change, a different bar may be under the mouse.
   scene.hover = -1;
   tellBar(scene.selected);
 }

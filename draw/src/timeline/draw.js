@@ -1,20 +1,20 @@
-// Drawing: the part of the model that is in sight, on the canvas. What is narrower than a pixel is drawn once.
+// Draws the visible part of the model on the canvas. Narrow bars at the same pixel are drawn once.
 
 const ROW = 32, BAR = 20, AXIS = 26, LANE = 38;
 const TINY = 3; // bars narrower than this have no frame
-const PLAIN = 14; // and bars narrower than this have neither text nor round corners, which take long to draw
+const PLAIN = 14; // bars narrower than this have neither text nor round corners, which are slow to draw
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 const SMALL = "10.5px system-ui, -apple-system, 'Segoe UI', sans-serif";
 const NAMES = "12px system-ui, -apple-system, 'Segoe UI', sans-serif";
 
-/** Colours of the style sheet, so that light and dark stand in one place. */
+/** Returns the colours of the style sheet, which alone defines them for light and dark mode. */
 function readColours(element) {
   const style = getComputedStyle(element);
   const names = ["ground", "ink", "calm", "line", "band", "strong", "accent", "accent-ink", "placed", "placed-edge", "pending-edge", "after", "lane-a", "lane-b", "instant", "fault", "fault-edge", "note", "note-edge"];
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 }
 
-/** What does not change while the view moves: widths and heights. */
+/** Returns the widths and heights that do not change while the view moves. */
 function measure(ctx, model, width, height) {
   ctx.font = NAMES;
   let names = ctx.measureText("position").width;
@@ -25,12 +25,12 @@ function measure(ctx, model, width, height) {
   return { width, height, left, plot: Math.max(1, width - left), letter: ctx.measureText("0").width, lane, top: AXIS + lane };
 }
 
-/** Whether a letter takes two columns: the scripts of East Asia, and pictures. Roughly, as only beauty rests on it. */
+/** Returns true if a letter takes two columns: East Asian scripts and pictographs. Approximate: only the look depends on it. */
 function isWide(c) {
   return c >= "\u2e80" || (c >= "\u1100" && c <= "\u115f");
 }
 
-/** As much of a text as fits a width, by the columns that its letters take. */
+/** Returns a text, shortened to a width. Each letter counts as one or two columns. */
 function fit(text, width, letter) {
   const columns = Math.floor(width / letter);
   if (columns < 1) return "";
@@ -43,7 +43,7 @@ function fit(text, width, letter) {
   return text;
 }
 
-/** Everything. `scene` is {ctx, model, view, size, scroll, colours, hover, selected}. */
+/** Draws the whole canvas. `scene` is {ctx, model, view, size, scroll, colours, hover, selected}. */
 function draw(scene) {
   const { ctx, size, colours } = scene;
   scene.scale = size.plot / (scene.view.to - scene.view.from);
@@ -90,13 +90,13 @@ function drawBands(scene, rows) {
   }
 }
 
-/** A step of 1, 2 or 5 times a power of ten, no smaller than this. */
+/** Returns the smallest step of 1, 2 or 5 times a power of ten that is at least `least`. */
 function niceStep(least) {
   const power = 10 ** Math.floor(Math.log10(least));
   return power * [1, 2, 5, 10].find((times) => times * power >= least * 0.999);
 }
 
-/** Where to put ticks, and how to tell them: all in one unit, counted from `zero` if that makes them short. */
+/** Returns the places of ticks and the function for their texts: in one unit, counted from `zero` if that makes them short. */
 function ticks(model, view, plot) {
   const places = [];
   const step = Math.max(model.parts, niceStep(((view.to - view.from) * 96) / plot));
@@ -104,7 +104,7 @@ function ticks(model, view, plot) {
   if (model.isEven) return { places: places.filter((at) => model.even.index[at / EVENT] !== undefined), zero: "", tell: (at) => String(model.even.index[at / EVENT]) };
   if (model.unit === "position") return { places, zero: "", tell: (at) => String(Math.round(at / model.parts)) };
   const [size, name] = unitOf(view.to - view.from);
-  // Far from zero the digits that all ticks share are told once.
+  // Far from zero, the digits that all ticks share are shown once.
   const zero = Math.abs(view.from) / size >= 1e5 ? Math.floor(view.from / (1e3 * size)) * 1e3 * size : 0;
   const tell = (at) => `${zero ? "+" : ""}${decimal((at - zero) / size, 3)} ${name}`;
   return { places, zero: zero ? moment(model, zero) : "", tell };
@@ -125,7 +125,7 @@ function drawAxis(scene) {
   scene.corner = zero || (model.isEven ? "index" : model.unit === "position" ? "position" : "time");
 }
 
-/** The times of faults, down all rows. */
+/** Draws the times of faults as bands across all rows. */
 function drawFaults(scene) {
   const { ctx, model, size, view, colours } = scene;
   ctx.globalAlpha = 0.12;
@@ -138,7 +138,7 @@ function drawFaults(scene) {
   ctx.globalAlpha = 1;
 }
 
-/** The time of the operation that does not fit, down all rows. */
+/** Draws the time of the first operation that does not fit as a band across all rows. */
 function drawFailureBand(scene) {
   const { ctx, model, size, colours } = scene;
   if (model.refused < 0) return;
@@ -149,7 +149,7 @@ function drawFailureBand(scene) {
   ctx.globalAlpha = 1;
 }
 
-/** The bar's rectangle. One without end lasts to the right edge. */
+/** Returns a bar's rectangle. A bar without an end extends to the next bar of its row, or to the right edge. */
 function box(scene, bar) {
   const { model, size } = scene;
   const from = x(scene, model.start[bar]), to = x(scene, model.until[bar]);
@@ -157,7 +157,7 @@ function box(scene, bar) {
   return { left, width: Math.max(right - left, 1.5), top: rowTop(scene, model.row[bar]) + (ROW - BAR) / 2, from };
 }
 
-/** Draws the bars of a row: narrow ones as a stroke a pixel, the others framed and named. */
+/** Draws the bars of a row: narrow bars as one stroke for each pixel, other bars with a frame and their text. */
 function drawRow(scene, row) {
   const { ctx, model, view, colours } = scene;
   const top = rowTop(scene, row) + (ROW - BAR) / 2;
@@ -190,7 +190,7 @@ function drawRow(scene, row) {
   drawBeside(scene, overlaid, top);
 }
 
-/** The texts of faults and annotations that are too narrow for them: beside, as far as the next one. */
+/** Writes the texts of narrow faults and annotations to the right of them, up to the next fault or annotation. */
 function drawBeside(scene, bars, top) {
   const { ctx, model, size, colours } = scene;
   ctx.font = SMALL;
@@ -230,7 +230,7 @@ function drawBar(scene, bar) {
   label(scene, model.texts[model.label[bar]], Math.max(from, size.left) + 6, left + width - 4, top);
 }
 
-/** A colour, as #rrggbb, that goes out to the right. */
+/** Returns a gradient from a colour, given as #rrggbb, to transparent at the right. */
 function fading(ctx, colour, left, width) {
   const gradient = ctx.createLinearGradient(left, 0, left + width, 0);
   gradient.addColorStop(0, colour);
@@ -239,7 +239,10 @@ function fading(ctx, colour, left, width) {
   return gradient;
 }
 
-/** Writes what a bar has room for: its text, or how that begins and its last word, as values stand at the end. */
+/**
+ * Writes as much of a text as fits: all of it, or the start of its first word and its last word, which is usually the
+ * value, or only its start.
+ */
 function label(scene, text, left, right, top) {
   const { letter } = scene.size, room = right - left;
   let shown = fit(text, room, letter);
@@ -251,7 +254,10 @@ function label(scene, text, left, right, top) {
   if (shown) scene.ctx.fillText(shown, left, top + BAR / 2 + 0.5);
 }
 
-/** What does not fit stands out by colour, by a thick frame, by a cross, and by an arrow above that is seen from afar. */
+/**
+ * Draws the operations that do not fit, with a strong colour, a thick frame and a cross. `drawArrow` also points to the
+ * first of them.
+ */
 function drawRefused(scene) {
   const { ctx, model, size, colours, view } = scene;
   for (let bar = model.refused; bar >= 0; bar = model.given.indexOf(REFUSED, bar + 1)) {
@@ -277,7 +283,7 @@ function drawRefused(scene) {
   }
 }
 
-/** What does not fit its bar stands beside it, on whatever is there, if there is room on one side. */
+/** Writes a text that does not fit into its bar beside the bar, over other bars, if there is room on one side. */
 function drawTag(scene, text, left, wide, top) {
   const { ctx, size, colours } = scene;
   const shown = fit(text, size.plot / 3, size.letter), width = ctx.measureText(shown).width + 8;
@@ -333,7 +339,7 @@ function drawNames(scene, rows) {
   drawArrow(scene);
 }
 
-/** Where to look for the failure, on the axis; at the edge if it is out of sight. */
+/** Draws an arrow on the axis that points to the failure; at the edge if the failure is out of view. */
 function drawArrow(scene) {
   const { ctx, model, size, colours } = scene;
   if (model.refused < 0) return;
@@ -347,7 +353,7 @@ function drawArrow(scene) {
   ctx.fill();
 }
 
-/** A triangle whose tip points left (0), down (1) or right (2). */
+/** Adds a triangle whose tip points left (0), down (1) or right (2). */
 function triangle(ctx, tipX, tipY, towards) {
   const [dx, dy] = [[9, 6], [6, -9], [-9, 6]][towards];
   ctx.moveTo(tipX, tipY);

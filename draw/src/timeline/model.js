@@ -1,12 +1,12 @@
 "use strict";
-// The model: columns decoded from the data, and what the chosen order says of them. It knows nothing of pixels.
+// The model: columns decoded from the data, and the status and step of each bar in the chosen order. It has no pixels.
 
 const PLACED = 0, PENDING = 1, REFUSED = 2, AFTER = 3, FAILED = 4, FAULT = 5, ANNOTATION = 6;
 
-/** The order places the bar among steps that the page does not have. */
+/** The step of a bar that the order places among earlier steps, which the page does not have. */
 const EARLIER = -2;
 
-/** Sums up differences. */
+/** Returns the running sums of differences. */
 function summed(differences) {
   const out = new Float64Array(differences.length);
   let sum = 0;
@@ -14,7 +14,10 @@ function summed(differences) {
   return out;
 }
 
-/** The first place from `low` to `high` at which `is` holds, if it holds from there on. */
+/**
+ * Returns the first number from `low` for which `is` is true, or `high`, by binary search: `is` must also be true for
+ * all later numbers.
+ */
 function firstWhere(low, high, is) {
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -33,7 +36,7 @@ function decode(data) {
     unit: data.unit, parts: data.parts, base: data.base, extent: data.extent, rows: data.rows, texts: data.texts,
     count, row: Uint32Array.from(data.row), start, end, index, completed, given: Uint8Array.from(data.status),
     label: data.label, detail: data.detail, orders: data.orders.map(decodeOrder),
-    // What is told of times, whatever the axis; `even` is made once it is asked for.
+    // The times that texts show, whatever the axis is. `even` is computed when the axis is first changed.
     times: { start, end, extent: data.extent, parts: data.parts }, even: null, isEven: false,
     // Set by `chooseOrder`.
     order: null, status: Uint8Array.from(data.status), step: new Int32Array(count).fill(-1),
@@ -46,13 +49,13 @@ function decode(data) {
 
 function decodeOrder(order) {
   const at = summed(order.at);
-  // An order that contradicts the times is drawn all the same, but cannot be searched by time.
+  // An order that contradicts the times is also drawn, but cannot be searched by time.
   const sorted = at.every((instant, i) => i === 0 || at[i - 1] <= instant);
   const bar = Int32Array.from(summed(order.bar));
   return { skipped: order.skipped, before: order.before, refusal: order.refusal, earlier: order.earlier, state: order.state, bar, at, sorted, times: at };
 }
 
-/** Sorts bars into their rows, and tells how far each reaches on the page. */
+/** Sorts bars into their rows, and computes the end of each bar on the page. */
 function indexRows(model) {
   const { row, count, start, end } = model;
   const first = new Uint32Array(model.rows.length + 1);
@@ -60,8 +63,8 @@ function indexRows(model) {
   for (let r = 0; r < model.rows.length; r++) first[r + 1] += first[r];
   const next = first.slice(), inRow = new Uint32Array(count), place = new Uint32Array(count);
   for (let i = 0; i < count; i++) inRow[place[i] = next[row[i]]++] = i;
-  // A bar without end makes room for the next one of its row. The greatest end so far never decreases, so that the
-  // first bar in sight can be found by halving.
+  // A bar without an end extends to the next bar of its row. The greatest end so far never decreases, so the first bar
+  // in view can be found by binary search.
   const until = new Float64Array(count), reach = new Float64Array(count);
   for (let r = 0; r < model.rows.length; r++) {
     let greatest = -Infinity;
@@ -74,7 +77,7 @@ function indexRows(model) {
   Object.assign(model, { first, inRow, place, until, reach });
 }
 
-/** Lets an order decide which bars are placed. */
+/** Chooses an order, which determines the bars that are placed. */
 function chooseOrder(model, which) {
   const order = model.orders[which];
   if (!order) return;
@@ -88,7 +91,10 @@ function chooseOrder(model, which) {
   }
 }
 
-/** The order with the most steps that places a bar, or -1. Of several, the one shown if it is among them. */
+/**
+ * Returns the order with the most steps among those that place a bar, or -1. Of several such orders, it is the chosen
+ * one if that is among them.
+ */
 function longestWith(model, bar) {
   let best = -1, most = -1;
   model.orders.forEach((order, at) => {
@@ -99,12 +105,12 @@ function longestWith(model, bar) {
   return best;
 }
 
-/** The text of the state before a step; the number of steps stands for the end. */
+/** Returns the text of the state before a step, or of the last state if `step` is the number of steps. */
 function stateBefore(model, step) {
   return model.texts[step === 0 ? model.order.before : model.order.state[step - 1]];
 }
 
-/** The bars of a row that meet an interval, by `look(bar)`. */
+/** Calls `look(bar)` for each bar of a row that overlaps an interval. */
 function eachInRow(model, row, from, to, look) {
   const { first, inRow, reach, until, start } = model;
   const last = first[row + 1];
@@ -115,7 +121,10 @@ function eachInRow(model, row, from, to, look) {
   }
 }
 
-/** What a time in the lane of states is about: the bar of the step that led there, or what does not fit the last one. */
+/**
+ * Returns the bar for a time in the lane of states: the bar of the step that led to the state, or the operation that does
+ * not fit the last state. Returns -1 if there is none.
+ */
 function barOfState(model, at) {
   const { order } = model;
   if (!order || !order.sorted) return -1;
@@ -124,7 +133,7 @@ function barOfState(model, at) {
   return step < 0 ? -1 : order.bar[step];
 }
 
-/** Bars to look for: those with this index, or else those whose texts hold this one. */
+/** Returns the bars that match a query: those with this index, or else those whose texts contain the query. */
 function findBars(model, query) {
   const found = [];
   if (/^\d+$/.test(query)) {
@@ -140,24 +149,24 @@ function findBars(model, query) {
 
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]];
 
-/** The unit in which a length of time is best told. */
+/** Returns the largest unit that is not longer than a length of time, or nanoseconds. */
 function unitOf(length) {
   return UNITS.find(([size]) => Math.abs(length) >= size) || UNITS[3];
 }
 
-/** A number with so many digits after the point, and none that say nothing. */
+/** Returns a number with at most this many digits after the point, without trailing zeros. */
 function decimal(number, digits) {
   return number.toFixed(Math.min(digits, 9)).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 }
 
-/** A time or position for the reader, exactly. */
+/** Returns the exact text of a time or position. */
 function moment(model, at) {
   if (model.unit === "position") return `position ${Math.round(at / model.parts)}`;
   const [size, name] = unitOf(at);
   return `${decimal(at / size, Math.round(Math.log10(size)))} ${name}`;
 }
 
-/** A length of time, to three digits. */
+/** Returns the text of a length of time with three significant digits, or of a number of positions. */
 function duration(model, span) {
   if (model.unit === "position") return `${Math.round(span / model.parts)} positions`;
   const [size, name] = unitOf(span);

@@ -1,4 +1,4 @@
-// The page: what the reader does with mouse, fingers and keys moves the view, and the view is drawn.
+// The page: the reader moves the view with mouse, fingers and keys, and the page draws the view.
 
 const byId = (id) => document.getElementById(id);
 const canvas = byId("canvas"), scroller = byId("scroll"), tip = byId("tip"), query = byId("query"), found = byId("found");
@@ -6,7 +6,7 @@ const model = decode(JSON.parse(byId("data").textContent));
 const view = { from: 0, to: 1 };
 const scene = { ctx: canvas.getContext("2d", { alpha: false }), model, view, size: null, scroll: 0, colours: null, hover: -1, selected: -1 };
 
-// The whole history with some room on both sides, and the closest look.
+// The interval of the whole history with margins on both sides, and the length of the shortest view.
 let whole, closest;
 
 function measureWhole() {
@@ -25,7 +25,7 @@ function drawNow() {
   if (!tip.hidden) placeTip();
 }
 
-/** Draws once before the next frame, however often the view moves. */
+/** Requests one drawing before the next frame, however often the view moves. */
 function redraw() {
   if (asked) return;
   asked = true;
@@ -43,11 +43,11 @@ function resize() {
   canvas.style.height = `${height}px`;
   scene.ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   scene.size = measure(scene.ctx, model, width, height);
-  // At once, as the canvas is black now.
+  // Draws immediately, because a resized canvas is black.
   drawNow();
 }
 
-/** Shows an interval, as far as there is something to see. */
+/** Shows an interval, limited to the whole history and to the length of the shortest view. */
 function show(from, to) {
   const wide = Math.min(Math.max(to - from, closest), whole.to - whole.from);
   const middle = (from + to) / 2;
@@ -58,7 +58,7 @@ function show(from, to) {
 
 let moving = 0;
 
-/** Goes there in a few frames, so that the eye can follow. */
+/** Moves the view to an interval with a short animation, unless the reader prefers reduced motion. */
 function glide(from, to) {
   cancelAnimationFrame(moving);
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return show(from, to);
@@ -75,7 +75,7 @@ function timeAt(pixel) {
   return view.from + ((pixel - scene.size.left) / scene.size.plot) * (view.to - view.from);
 }
 
-/** Makes the view so many times as long, around what is at a pixel. */
+/** Multiplies the length of the view by `times`. The time at `pixel` stays there. */
 function zoom(times, pixel = scene.size.left + scene.size.plot / 2, how = show) {
   const wide = view.to - view.from, next = Math.min(Math.max(wide * times, closest), whole.to - whole.from);
   const at = timeAt(pixel), part = (at - view.from) / wide;
@@ -87,7 +87,10 @@ function pan(part) {
   show(view.from + by, view.to + by);
 }
 
-/** Brings a bar into sight with some of what came before it. */
+/**
+ * Brings a bar into view. If the view is crowded or shorter than the bar, the new view also has some of the bars that
+ * start before the bar.
+ */
 function goTo(bar, how = glide) {
   const start = model.start[bar], end = Math.min(model.until[bar], model.extent[1]);
   const wide = Math.max(end - start, closest);
@@ -113,7 +116,10 @@ function select(bar, { go = true } = {}) {
   redraw();
 }
 
-/** The bar at a place, within reach of a finger; of several the nearest, and of these the one that began last. */
+/**
+ * Returns the bar at a point of the canvas, or the nearest bar within `reach` pixels; of several at the same distance, the
+ * one that started last.
+ */
 function barAt(px, py, reach) {
   const { size } = scene;
   if (px < size.left || py < AXIS) return -1;
@@ -129,7 +135,7 @@ function barAt(px, py, reach) {
   return best;
 }
 
-/** What became of a bar, in a sentence. */
+/** Returns the outcome of a bar's operation as a sentence. */
 function fate(bar) {
   const { order, step } = model, steps = order ? order.skipped + order.bar.length : 0;
   switch (model.status[bar]) {
@@ -145,7 +151,7 @@ function fate(bar) {
   }
 }
 
-/** Where a bar can be seen placed with more operations than in this order. */
+/** Returns a sentence that names the longest order that places a bar, unless that order is shown. */
 function otherOrder(bar) {
   const { order, orders, status } = model;
   if (orders.length < 2 || status[bar] > PENDING) return "";
@@ -155,7 +161,7 @@ function otherOrder(bar) {
   return `Order ${longest + 1} ${status[bar] === PENDING ? "has it" : "has it and more steps"} (O).`;
 }
 
-/** Shows the longest order that has the selected bar. */
+/** Shows the longest order that places the selected bar. */
 function showLongest() {
   if (scene.selected < 0) return;
   const longest = longestWith(model, scene.selected);
@@ -204,12 +210,12 @@ function tellBar(bar) {
   placeTip();
 }
 
-/** Puts the tip below its bar, or above where there is no room, and within the page. */
+/** Puts the tip below its bar, or above the bar if there is no room below, and within the page. */
 function placeTip() {
   const bar = scene.hover >= 0 ? scene.hover : scene.selected;
   if (bar < 0 || !scene.scale) return;
   const { left, width, top: topOfBar } = box(scene, bar), { size } = scene;
-  // Over the lane of states the tip stays there, wherever the bar is.
+  // While the mouse is over the lane of states, the tip stays at the lane, wherever the bar is.
   const top = scene.hover >= 0 && pointer.y < size.top ? size.top - BAR - 4 : topOfBar;
   const seen = Math.max(left, size.left), anchor = top !== topOfBar ? pointer.x - 30 : scene.hover >= 0 ? Math.max(seen, Math.min(pointer.x - 30, left + width)) : seen;
   const room = canvas.getBoundingClientRect(), below = room.top + top + BAR + 8;
@@ -218,7 +224,7 @@ function placeTip() {
   tip.style.top = `${fits ? Math.min(top + BAR + 8, size.height + 6) : Math.max(top, 0) - tip.offsetHeight - 8}px`;
 }
 
-// Mouse and fingers. One drags, two pinch; a press without a move selects.
+// Mouse and fingers: one drags, two pinch, and a press without a move selects.
 const pointer = { x: 0, y: 0, moved: 0 };
 const held = new Map();
 
@@ -247,7 +253,7 @@ canvas.addEventListener("pointermove", (event) => {
   } else if (pointer.moved > 4) {
     canvas.classList.add("held");
     pan((before.x - now.x) / scene.size.plot);
-    // A finger scrolls by itself.
+    // The browser itself scrolls when a finger moves.
     if (event.pointerType !== "touch") scroller.scrollTop += before.y - now.y;
   }
 });
@@ -274,9 +280,9 @@ function hover(bar) {
 
 canvas.addEventListener("wheel", (event) => {
   const at = place(event), lines = event.deltaMode === 1 ? 16 : 1;
-  // Over the names the wheel scrolls, as anywhere else.
+  // Over the names, the wheel scrolls as on any page.
   if (at.x < scene.size.left && !event.ctrlKey) return;
-  // Nor is there anything to do once all is in sight: the page may scroll.
+  // Zooming out has no effect if the whole history is in view: the page scrolls instead.
   const isWhole = view.to - view.from >= (whole.to - whole.from) * 0.999;
   if (isWhole && !event.ctrlKey && event.deltaY > 0 && Math.abs(event.deltaX) < event.deltaY) return;
   event.preventDefault();
@@ -286,7 +292,10 @@ canvas.addEventListener("wheel", (event) => {
   else zoom(Math.exp(Math.min(Math.max(dy, -240), 240) * (event.ctrlKey ? 0.01 : 0.0022)), at.x);
 }, { passive: false });
 
-/** The bar beside the selected one: in its row, or the nearest of another row. */
+/**
+ * Returns the bar next to the selected one, in its row or in the next row that has bars. Without a selection, returns the
+ * failure, or the first bar in view.
+ */
 function beside(key) {
   const bar = scene.selected, { place, inRow, first, row, start } = model;
   if (bar < 0) return model.refused >= 0 ? model.refused : firstWhere(0, model.count - 1, (i) => start[i] >= view.from);
@@ -303,7 +312,10 @@ function beside(key) {
   return bar;
 }
 
-/** The bar of the step after (or before) the selected one's, or else of the last one. */
+/**
+ * Returns the bar of the step after (1) or before (-1) the selected bar's step; after the last step, the failure. If the
+ * selected bar has no step, returns the bar of the last step.
+ */
 function stepFrom(by) {
   const { order, step } = model;
   if (!order || !order.bar.length) return scene.selected;
@@ -337,7 +349,7 @@ function failure() {
   if (model.refused >= 0) select(model.refused);
 }
 
-/** Goes to the next operation found after the selected one. */
+/** Selects the next bar after the selected one that matches the query, or else the first match. */
 function search(event) {
   event.preventDefault();
   const all = findBars(model, query.value.trim());
@@ -348,7 +360,7 @@ function search(event) {
   select(all[next]);
 }
 
-/** The legend names what is there and nothing else. */
+/** Builds the legend, which lists only what the page contains. */
 function buildLegend() {
   const names = ["placed", "may have happened, not placed", "\u2715 does not fit", "not looked at", "did not happen", "a fault was on", "annotation"];
   const items = names.filter((_, status) => model.given.includes(status) || model.status.includes(status));
@@ -383,7 +395,7 @@ function showOrder(which) {
   redraw();
 }
 
-/** The button is there as long as it leads somewhere. */
+/** Shows the button for the longest order only if that order is another one. */
 function tellLongest() {
   const longest = scene.selected < 0 || model.status[scene.selected] > PENDING ? -1 : longestWith(model, scene.selected);
   byId("longest").hidden = longest < 0 || model.orders[longest] === model.order;

@@ -1,6 +1,6 @@
-// The order: the lane of states above all rows, and the instants at which operations take effect.
+// Draws the chosen order: the lane of states above all rows, and the instants at which operations take effect.
 
-/** The steps in sight; all of them if they are in no order of time. */
+/** Returns the range of steps in view, or of all steps if they are not sorted by time. */
 function visibleSteps({ model, view }) {
   const { at, sorted } = model.order;
   if (!sorted) return { from: 0, to: at.length };
@@ -9,15 +9,15 @@ function visibleSteps({ model, view }) {
   return { from, to };
 }
 
-/** Steps with fewer pixels to each could not be told apart, and are not drawn one by one. */
+/** With fewer pixels for each step, steps are not distinguishable and not drawn individually. */
 const CROWDED = 4;
 
-/** Pixels for each step in sight. */
+/** Returns the number of pixels for each step in view. */
 function roomForSteps(scene, { from, to }) {
   return scene.size.plot / Math.max(1, to - from);
 }
 
-/** From the lane of states a line down to each bar, below all bars. */
+/** Draws a line from the lane of states down to each bar. Bars are drawn over these lines. */
 function drawLines(scene) {
   const { ctx, model, size, colours } = scene;
   const steps = visibleSteps(scene), room = roomForSteps(scene, steps), lines = new Path2D();
@@ -34,7 +34,7 @@ function drawLines(scene) {
   ctx.globalAlpha = 1;
 }
 
-/** A diamond on the lower edge of each bar, at the instant at which it takes effect. */
+/** Draws a diamond on the lower edge of each bar, at the instant at which the operation takes effect. */
 function drawMarks(scene) {
   const { ctx, model, colours } = scene;
   const steps = visibleSteps(scene), room = roomForSteps(scene, steps), marks = new Path2D();
@@ -53,7 +53,7 @@ function drawMarks(scene) {
   drawInstant(scene, scene.hover >= 0 ? scene.hover : scene.selected);
 }
 
-/** The line of one step, plainly. */
+/** Draws the line of one step, thicker than the other lines and opaque. */
 function drawInstant(scene, bar) {
   const { ctx, model, size, colours } = scene;
   if (bar < 0 || model.step[bar] < 0) return;
@@ -66,7 +66,10 @@ function drawInstant(scene, bar) {
   ctx.stroke();
 }
 
-/** Above all rows: the numbers of the steps, and the state from each one on. Equal states are told once. */
+/**
+ * Draws the lane above all rows: the numbers of the steps, and the state after each step. Equal consecutive states are
+ * drawn once.
+ */
 function drawLane(scene) {
   const { ctx, size, colours } = scene;
   const top = AXIS, steps = visibleSteps(scene);
@@ -92,20 +95,20 @@ function drawTicks(scene, steps) {
   const { ctx, colours, model: { order } } = scene, top = AXIS + 13;
   ctx.fillStyle = colours.instant;
   for (let step = steps.from; step < steps.to; step++) {
-    // A step that changes nothing must not cut through the text of its state.
+    // The tick of a step that does not change the state must not cut through the state's text.
     const changes = order.state[step] !== (step > 0 ? order.state[step - 1] : order.before);
     ctx.fillRect(Math.round(x(scene, order.at[step])) - 0.5, changes ? top : AXIS + LANE - 5, 1, LANE);
   }
 }
 
-/** The number of a step wherever there is room for one. */
+/** Draws the number of a step wherever there is room. */
 function drawNumbers(scene, steps) {
   const { ctx, colours, model: { order } } = scene;
   ctx.font = SMALL;
   ctx.fillStyle = colours.instant;
   const tell = (step) => String(order.skipped + step + 1);
   const widest = ctx.measureText(tell(steps.to)).width + 5;
-  // Looks only at steps that are far enough from the last one told.
+  // If steps are sorted, visits only those that are far enough from the last number drawn.
   for (let step = steps.from; step < steps.to;) {
     const at = x(scene, order.at[step]), number = tell(step);
     ctx.fillText(number, at - ctx.measureText(number).width / 2, AXIS + 7);
@@ -114,7 +117,10 @@ function drawNumbers(scene, steps) {
   }
 }
 
-/** The states of more steps than there are pixels: that there are some, and the last one. */
+/**
+ * Draws one box in place of individual states: the number of steps, and the last state if it is in view and an operation
+ * does not fit it.
+ */
 function drawManyStates(scene, steps) {
   const { ctx, model, size, colours } = scene;
   const { order } = model, last = order.at.length - 1;
@@ -127,12 +133,12 @@ function drawManyStates(scene, steps) {
   if (steps.to > last && model.refused >= 0) drawEnd(scene, right, right, order.state[last]);
 }
 
-/** A box for each run of steps that leave the state as it is. */
+/** Draws a box for each run of consecutive equal states. */
 function drawStates(scene, steps) {
   const { ctx, model, size, colours } = scene;
   const { order } = model, count = order.at.length, top = AXIS + 14, high = LANE - 15;
   let at = steps.from - 1;
-  // Back to where the state at the left edge began.
+  // Goes back to the step at which the state at the left edge began, at most 1000 steps.
   for (let back = 0; back < 1000 && at > 0 && order.state[at - 1] === order.state[at]; back++) at--;
   let shade = at;
   ctx.font = FONT;
@@ -156,7 +162,7 @@ function drawStates(scene, steps) {
   }
 }
 
-/** The last state, in which the refused operation has no place. */
+/** Draws the last state, and next to it the operation that does not fit it. */
 function drawEnd(scene, left, last, state) {
   const { ctx, model, size, colours } = scene;
   const top = AXIS + 14, high = LANE - 15, middle = top + high / 2 + 0.5;

@@ -1,4 +1,4 @@
-// A run while it goes on: draws what the server sends, and catches up with all of it when the page was asleep.
+// Shows a run in progress: draws the data that the server sends. A page that was hidden gets all data again.
 "use strict";
 (() => {
   const get = (id) => document.getElementById(id), figure = (name) => document.querySelector(`[data-figure="${name}"]`);
@@ -18,7 +18,7 @@
     return element;
   };
   const path = (points) => points.map(([x, y], at) => `${at ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
-  /** Bands of faults and ticks of time; returns what places a column. */
+  /** Draws the bands of faults and the ticks of time; returns the plot and the function that places a column. */
   const begin = (id) => {
     const svg = get(`plot-${id}`), columns = known.columns.length, span = Math.max(columns, 20) * known.width_ms;
     const width = svg.clientWidth || 960;
@@ -70,7 +70,7 @@
     const place = get("violations"), wasOpen = place.querySelector("details")?.open, later = document.createElement("details");
     place.replaceChildren();
     later.open = wasOpen || false;
-    // Further ones would hide the plots.
+    // Violations after the first are collapsed, because they would push the plots out of view.
     for (const violation of found) {
       const block = add(violation === found[0] ? place : later, "section", "", "violation"), title = add(block, "h2", violation.anomaly_types.length ? violation.anomaly_types.join(", ") : "Violation");
       if (violation.index !== null) {
@@ -105,7 +105,7 @@
     known = { ...known, ...piece, columns: columns.concat(piece.columns) };
     show();
   };
-  // A tab that nobody sees holds no connection, and gets all when it is seen again.
+  // A hidden tab keeps no connection, and gets all data when it is shown again.
   const follow = () => {
     if (document.hidden === !news || known?.end) return;
     if (news) { news.close(); news = null; return; }

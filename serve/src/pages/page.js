@@ -1,7 +1,8 @@
-// Keeps a page up to date: the server says that something has changed, and the part that changes is fetched again.
+// Keeps a page up to date: after a notice of the server or a delay, fetches the page again and replaces the part that changes.
 "use strict";
 (() => {
-  // Chooses the likeliest checker, and whether it looks at each key separately, and says what others there are: nothing if none is known.
+  // Selects the likeliest checker, and whether it checks each key separately. Returns all suggested checkers that the form
+  // offers, or null if there are none.
   const choose = (form, said) => {
     const known = [...form.checker.options].map((option) => option.value);
     const names = said.checkers.filter((checker) => known.includes(checker));
@@ -77,10 +78,11 @@
       if (!answer.ok) return;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.getElementById("live"), old = live();
-      // What was waited for is there, on a page with a script of its own.
+      // The awaited content is ready. Its page has a script of its own, so the browser must load it.
       if (!fresh) { location.reload(); return; }
       if (fresh.outerHTML === old.outerHTML) return;
-      // Whoever stands on a link by the keyboard still stands on it afterwards, and a report that is read stays.
+      // The link that has the keyboard focus keeps it. If the report is the same, nothing is replaced, because the reader may
+      // be reading it.
       const focus = document.activeElement, href = old.contains(focus) && focus.getAttribute("href");
       const before = old.querySelector("iframe"), after = fresh.querySelector("iframe");
       if (before && after && before.getAttribute("src") === after.getAttribute("src")) {
@@ -90,7 +92,7 @@
       old.replaceWith(document.adoptNode(fresh));
       if (href) for (const link of live().querySelectorAll("a")) if (link.getAttribute("href") === href) { link.focus(); break; }
     } catch (error) {
-      // The server is gone; the stream of news waits for it.
+      // The server is unreachable. The event stream reconnects when it is reachable again.
     } finally {
       busy = false;
       if (again) { again = false; refresh(); }
@@ -100,7 +102,8 @@
   const lookAgain = () => { if (live().dataset.lookAgain) setTimeout(refresh, Number(live().dataset.lookAgain)); };
   lookAgain();
   if (!live().dataset.follow) return;
-  // Browsers allow six connections to a server, in all tabs together: a tab that nobody sees holds none, and catches up when it is seen.
+  // Browsers allow six connections to a server, for all tabs together. A hidden tab therefore keeps none, and is updated when
+  // it is shown again.
   let news = null;
   const follow = () => {
     if (document.hidden === !news) return;

@@ -1,11 +1,14 @@
-// The rows of a history as one list that scrolls from the first to the last, of which only what is on screen is asked for and drawn.
+// Shows the rows of a history as one list that scrolls from the first to the last. Only the rows on the screen, and some above
+// and below, are requested and drawn.
 "use strict";
 (() => {
   const place = document.getElementById("rows");
   if (!place || !place.dataset.total) return;
   const total = Number(place.dataset.total), chosen = place.dataset.at === undefined ? -1 : Number(place.dataset.at);
   const { api, page } = place.dataset;
-  // Pixels of a row; of the whole list, for browsers have a limit; of its ends, where a row takes its own pixels; rows of a request.
+  // ROW, HEIGHT_MAX and END are heights in pixels: of a row, of the whole list (browsers limit it), and of each end of the list,
+  // in which each row takes ROW pixels. CHUNK is the number of rows of a request, CHUNKS_MAX the number of chunks in memory, and
+  // SPARE the number of rows drawn above and below the screen.
   const ROW = 28, HEIGHT_MAX = 8e6, END = 1e6, CHUNK = 100, CHUNKS_MAX = 60, SPARE = 12, COLUMNS = ["Index", "Time (s)", "Process", "Type", "Function", "Value"];
   const make = (name, role, parent) => {
     const element = document.createElement("div");
@@ -28,7 +31,7 @@
   place.replaceChildren(table);
   const status = make("note", "status", place);
   const rest = () => Math.max(height - view.clientHeight, 0), last = () => Math.max(total - view.clientHeight / ROW, 0);
-  // The row at the top for a place of the scroll bar: pixel by pixel near both ends, in proportion between them.
+  // The top row for a position of the scroll bar: pixel by pixel near both ends, in proportion between them.
   const rowAt = (y) => {
     if (isWhole || y <= END) return y / ROW;
     if (y >= rest() - END) return last() - (rest() - y) / ROW;
@@ -64,12 +67,12 @@
     const control = new AbortController();
     asked.set(chunk, control);
     try {
-      // An answer has fewer rows if they are long: then the rest is asked for.
+      // If rows are long, a response has fewer than requested: then the rest is requested.
       for (let { ops, to } = chunks.get(chunk) ?? { ops: new Map(), to: begin }; to < end;) {
         const answer = await fetch(`${api}?from=${to}&count=${end - to}`, { credentials: "same-origin", signal: control.signal });
         const said = await answer.json();
         if (said.complete === false) {
-          // The history has changed, and is being read again.
+          // The history has changed, and the server is reading it again.
           setTimeout(draw, 500);
           return;
         }
@@ -111,10 +114,11 @@
     for (const [chunk, control] of asked) if (chunk < low - 1 || chunk > high + 1) { control.abort(); asked.delete(chunk); }
     for (let chunk = low; chunk <= high; chunk++) ask(chunk);
   };
-  // Where row 0 would be, so that rows move with the list as long as it is only scrolled.
+  // Sets the position of row 0 in the list. Rows move with the list as long as the reader only scrolls.
   const anchor = () => { origin = view.scrollTop - first * ROW; };
   const settle = () => {
-    // Between the ends, scrolling by pixels has left the place that the bar stands for: it goes there.
+    // Between the ends, scrolling by pixels moves the scroll bar to another position than that of the first row. This moves it
+    // to the position of the first row.
     const y = Math.round(placeOf(first));
     if (Math.abs(y - view.scrollTop) > 1) { view.scrollTop = y; before = view.scrollTop; anchor(); draw(); }
   };
