@@ -11,7 +11,7 @@ mod watcher;
 use histcheck_front::Registry;
 use pyo3::prelude::*;
 
-/// The native half of histcheck.
+/// The native module of histcheck, written in Rust.
 #[pymodule]
 mod _histcheck {
     #[pymodule_export]

@@ -1,4 +1,4 @@
-"""The examples of the book, as they stand there."""
+"""Tests that run the examples of the book unchanged."""
 
 import re
 from pathlib import Path

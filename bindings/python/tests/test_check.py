@@ -263,7 +263,7 @@ def test_numbers_of_numpy():
 
 
 class Numpys:
-    """As scalars and arrays of numpy look, with what they say that they are in Python."""
+    """Has the interface of numpy's scalars and arrays; `tolist` returns the plain Python value."""
 
     dtype = "of any kind"
 
@@ -278,7 +278,7 @@ class Numpys:
 
 
 class NoPlainForm(Numpys):
-    """As numpy's longdouble."""
+    """Has no plain Python value, like numpy's longdouble."""
 
     def tolist(self):
         return self
@@ -322,7 +322,7 @@ def test_a_list_that_changes_while_it_is_read_is_refused():
 
 
 def test_distinct_numbers_do_not_become_one_float():
-    # As floats both would be 0.1, and the read would return the written value.
+    # As floats, both would be 0.1, and the read would return the written value.
     written, read = Decimal("0.1"), Decimal("0.1000000000000000000001")
     assert float(written) == float(read)
     for value in [written, Fraction(1, 3), NoPlainForm(1)]:
@@ -435,14 +435,15 @@ def test_the_time_limit_ends_reading():
 
 
 def interrupted_first(ops):
-    """The ops, after an interrupt of which Python learns when it runs code again: none is run while these are read."""
+    """Returns the ops after an interrupt. Python handles an interrupt only while it runs Python code, and reading these
+    ops runs none."""
     interrupts = map(ctypes.CDLL(None)["raise"], [signal.SIGINT])
     return itertools.chain(filter(None, interrupts), ops)
 
 
 @pytest.fixture
 def interrupts():
-    """Interrupts are exceptions, also where these tests run in the background of a shell, which ignores interrupts."""
+    """Makes interrupts raise exceptions, even if a shell runs these tests in the background and ignores interrupts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -32,7 +32,7 @@ type message struct {
 func step(state any, op op) any {
 	switch op.F {
 	case "read":
-		// A read without a value says nothing.
+		// A read without a value may have returned any state.
 		if op.Value == nil || reflect.DeepEqual(op.Value, state) {
 			return []any{state}
 		}

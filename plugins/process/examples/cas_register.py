@@ -15,10 +15,10 @@ HELLO = {
 
 
 def step(state, op):
-    """The states to which an operation may lead."""
+    """Returns the states to which an operation may lead."""
     value = op["value"]
     if op["f"] == "read":
-        # A read without a value says nothing.
+        # A read without a value may have returned any state.
         return [state] if value is None or value == state else []
     if op["f"] == "write":
         return [value]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads of a counter that only grows must not go back: --plugin exec:./monotonic_reads.py -m monotonic-reads"""
+"""Checks that reads of a growing counter never decrease: --plugin exec:./monotonic_reads.py -m monotonic-reads"""
 
 import json
 import sys

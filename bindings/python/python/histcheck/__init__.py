@@ -7,7 +7,7 @@
     >>> print(report)                                              # what was found, and why it is an anomaly
 
 A history is a file (EDN, JSON, JSON Lines and others, compressed or not), bytes, an iterable of dicts or a data frame of
-pandas or polars. Record one with `Recorder` or `recorded`; judge one while it is made with `Watcher`.
+pandas or polars. `Recorder` and `recorded` record a history; `Watcher` checks a history while it is recorded.
 """
 
 from ._check import Settings, checkers, check

@@ -12,8 +12,8 @@ from . import _histcheck
 from ._report import Report
 
 Op = Mapping[str, Any]
-"""An op: `{"type": "invoke", "process": 0, "f": "read", "value": None}`, with `index`, `time` (in nanoseconds) and any
-further field where the history has them."""
+"""An op: `{"type": "invoke", "process": 0, "f": "read", "value": None}`. It may also have `index`, `time` (in
+nanoseconds) and any other fields."""
 
 History = Union[str, "os.PathLike[str]", bytes, Iterable[Op]]
 
@@ -74,7 +74,7 @@ def check(history: History, checker: str | Settings = "list-append", **settings:
 
     The other arguments are those of `Settings`:
 
-    - `checker`: its name, such as `"list-append"`; `checkers()` lists them.
+    - `checker`: the name of a checker, such as `"list-append"`; `checkers()` lists the names.
     - `keyed`: whether each key is checked separately: True, False or "auto".
     - `format`: the format of a text [default: detected]. Not for ops.
     - `time_unit`: the unit of times: "s", "ms", "us" or "ns" [default: "ns"].
@@ -82,7 +82,7 @@ def check(history: History, checker: str | Settings = "list-append", **settings:
     - `accept_torn`: omit an incomplete op at the end of the text, instead of raising. Not for ops.
     - `plugins`: paths of libraries with further checkers. They run with your permissions.
     - `timeout`: seconds after which reading and the search end with the verdict "unknown".
-    - `pictures`: whether the report can have pictures besides those of cycles. False saves memory.
+    - `pictures`: whether the report may also contain pictures other than those of cycles. False saves memory.
     - all others: options of the checker, with `_` for `-`.
 
     Raises `HistoryError` if the input is not a history, or the checker cannot check it; ValueError for an unknown
@@ -111,7 +111,7 @@ def given_settings(checker: str | Settings, settings: Mapping[str, Any]) -> Sett
 
 
 def refuse_text_settings(settings: Settings) -> None:
-    """Raises TypeError for settings that only a text has: without an effect, they would hide a mistake."""
+    """Raises TypeError for settings that apply only to a text, because ignoring them would hide a mistake."""
     for name in settings.text_only:
         raise TypeError(f"{name} is only for a file or bytes, not for ops")
 
@@ -140,14 +140,14 @@ def _rows(frame: Any) -> Iterator[dict[str, Any]]:
 
 
 def _without_gaps(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yields the rows without missing values: further fields are omitted, the others are None."""
+    """Yields the rows without their missing values. In histcheck, an op without a standard field has None there."""
     for row in rows:
         op = {}
         for name, value in row.items():
             if _is_missing(value):
                 continue
             if name in ("process", "index", "time") and isinstance(value, float) and value.is_integer():
-                value = int(value)  # A column of integers with a gap is one of floats.
+                value = int(value)  # A column of integers with a missing value contains floats.
             op[name] = value
         yield op
 

@@ -1,4 +1,4 @@
-"""The native half."""
+"""Types of the native module of histcheck, which is written in Rust."""
 
 from collections.abc import Iterable, Mapping
 from os import PathLike

@@ -1,4 +1,4 @@
-"""Records histories: every invocation and its completion."""
+"""Records histories: every invocation and every completion."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Client:
 
 
 class Operation:
-    """An operation in flight. Completes once, in any thread: `ok`, `fail` or `info`."""
+    """An operation in flight. It completes once, in any thread, with `ok`, `fail` or `info`."""
 
     def __init__(self, recorder: Recorder, client: _Client, f: str, value: Any) -> None:
         self._recorder, self._client, self._f, self._value = recorder, client, f, value
@@ -37,7 +37,7 @@ class Operation:
 
     def ok(self, value: Any = None) -> None:
         """Completes the operation: it took effect, and returned `value`."""
-        self._has_effect = True  # Also if the value is refused.
+        self._has_effect = True  # Also if `_frozen` refuses the value.
         self._recorder._complete(self, "ok", _frozen(value))
 
     def fail(self, error: Any = None) -> None:
@@ -46,12 +46,12 @@ class Operation:
 
     def info(self, error: Any = None) -> None:
         """Completes the operation: it may have taken effect or not, as after a timeout or a lost connection."""
-        self._has_effect = True  # Also if the error is refused.
+        self._has_effect = True  # Also if `_reason` refuses the error.
         self._recorder._complete(self, "info", self._value, _reason(error))
 
 
 class Recorder:
-    """Records a history from any number of threads. The order of the calls is the history's order.
+    """Records a history from any number of threads. The order of the calls is the order of the history.
 
         recorder = histcheck.Recorder()
         with recorder.operation("write", 3) as op:
@@ -60,11 +60,11 @@ class Recorder:
         recorder.check("cas-register").require_valid()
 
     Each thread is a client. An operation that ends with an exception may have taken effect, so it counts as `info`, unless
-    the exception is one of `fails`: those mean that nothing happened. After `info` the thread continues as another client,
-    because the operation may take effect at any later time. Values are recorded as they are when they are passed: change a list later
-    and the history is unchanged.
+    the exception is one of `fails`: such an exception means that the operation had no effect. After `info`, the thread
+    continues as another client, because the operation may take effect at any later time. Values are copied when they are
+    passed: a later change of a list does not change the history.
 
-    `watch`, a `Watcher` or the name of a checker, checks each op as it is recorded; see `violation`.
+    `watch` is a `Watcher` or the name of a checker. It checks each op when the op is recorded; see `violation`.
     """
 
     def __init__(
@@ -86,11 +86,11 @@ class Recorder:
 
     @property
     def violation(self) -> Report | None:
-        """The report on a violation, if the recorder watches and there is one."""
+        """The report on the violation that `watch` found, or None."""
         return self._watcher.violation if self._watcher else None
 
     def invoke(self, f: str, value: Any = None) -> Operation:
-        """Records that the calling thread invokes `f`. The thread invokes nothing else until then."""
+        """Records that the calling thread invokes `f`. Until the operation completes, the thread cannot invoke another."""
         client = getattr(self._local, "client", None)
         if client is None:
             client = self._local.client = _Client()
@@ -100,7 +100,7 @@ class Recorder:
                 raise RuntimeError("this thread has an operation in flight; complete it first")
             if client.number is None:
                 client.number = next(self._clients)
-            # If the watcher refuses the invocation, it stays in flight, and the thread continues as another client.
+            # If the watcher refuses the invocation, the operation stays in flight, and the thread becomes another client.
             number, client.number = client.number, None
             self._add("invoke", number, f, value)
             client.number, client.is_busy = number, True
@@ -108,7 +108,7 @@ class Recorder:
 
     @contextmanager
     def operation(self, f: str, value: Any = None) -> Iterator[Operation]:
-        """An operation as a block. A block that ends without a completion counts as `info`."""
+        """Records a block as an operation. If the block does not complete the operation, it ends as `info`."""
         op = self.invoke(f, value)
         try:
             yield op
@@ -138,7 +138,7 @@ class Recorder:
             self._add(kind, number, op._f, value, error)
 
     def _add(self, kind: str, client: int | None, f: str, value: Any, error: Any = None) -> None:
-        """Adds an op. If the watcher refuses it, it is in the history nevertheless."""
+        """Adds an op to the history, even if the watcher refuses the op."""
         op = {"type": kind, "process": client, "f": f, "value": value, "time": time.monotonic_ns() - self._start_ns}
         if error is not None:
             op["error"] = error
@@ -170,9 +170,10 @@ def recorded(
 
         @recorded(recorder, "write", value=lambda new: new, result=lambda _: new)
 
-    `f` is the operation's name; the function's own without it. `value` makes the invocation's value of the arguments:
-    without it, None for no argument, the argument if there is one, else a list of them. `result` makes the completion's
-    value of what the function returned; without it that is recorded, or, where it is None, the invocation's value.
+    `f` is the name of the operation [default: the name of the function]. `value` computes the value of the invocation
+    from the arguments [default: None if there are no arguments, the argument if there is one, else a list of them].
+    `result` computes the value of the completion from what the function returned [default: the returned value, or the
+    value of the invocation if the function returned None].
     """
 
     def decorate(function: Function) -> Function:
@@ -197,7 +198,7 @@ def _argument(args: list[Any]) -> Any:
 
 
 def _error(raised: BaseException) -> str:
-    """Returns the text of any exception, for a block that ends with it."""
+    """Returns a text for any exception, even if it cannot be converted to a string."""
     name = type(raised).__name__
     try:
         return f"{name}: {raised}".encode(errors="backslashreplace").decode()
@@ -210,7 +211,7 @@ def _reason(error: Any) -> Any:
 
 
 def _text(text: str) -> str:
-    """Returns a string that can be written: JSON has no half of a surrogate pair."""
+    """Returns the text. Raises TypeError for half of a surrogate pair, which JSON cannot represent."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -233,11 +234,11 @@ def _frozen(value: Any) -> Any:
         return [_frozen(item) for item in value]
     if isinstance(value, (set, frozenset)):
         return sorted((_frozen(item) for item in value), key=repr)
-    if hasattr(value, "dtype") and hasattr(value, "tolist"):  # Arrays and numbers of numpy and the like.
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):  # Arrays and numbers of numpy and similar libraries.
         plain = value.tolist()
         if type(plain) is not type(value):
             return _frozen(plain)
-    # Not `__float__`: distinct Decimals and Fractions become one float.
+    # `__float__` is not used, because distinct Decimals and Fractions can become the same float.
     if hasattr(value, "__index__"):
         return int(value)
     raise TypeError(f"{value!r} cannot be in a history; expected None, a bool, int, float, str, list, tuple, set or dict")

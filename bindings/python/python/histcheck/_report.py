@@ -33,7 +33,7 @@ class Witness:
     ops: list[dict[str, Any]]
     """The ops of the explanation: name, index, process, kind, time_ns, value."""
     steps: list[dict[str, Any]]
-    """For a cycle, the step from each op to the next."""
+    """The steps of a cycle, from each op to the next."""
     facts: dict[str, Any]
     """Further details, by name."""
 
@@ -45,18 +45,18 @@ class Anomaly:
     name: str
     count: int
     witnesses: list[Witness]
-    """The first witnesses."""
+    """Witnesses of the first anomalies."""
 
 
 class Report:
-    """The report of a checker. True only if the history is valid: `assert histcheck.check(...)` fails for "unknown"."""
+    """The report of a checker. It is true only if the history is valid: `assert histcheck.check(...)` fails for "unknown"."""
 
     def __init__(self, judged: _histcheck.Judged) -> None:
         self._judged = judged
 
     @property
     def valid(self) -> Valid:
-        """True, False or "unknown". Compare it with `is True`: "unknown" is a str, which counts as true in Python."""
+        """True, False or "unknown". Compare with `is True`, because Python treats the str "unknown" as true."""
         valid = self._judged.valid
         return "unknown" if valid is None else valid
 
@@ -73,7 +73,7 @@ class Report:
         return fields
 
     def to_json(self) -> str:
-        """The same as text."""
+        """The report as JSON text."""
         return self._judged.json()
 
     @property
@@ -88,7 +88,7 @@ class Report:
 
     @property
     def notes(self) -> list[str]:
-        """Why a verdict is unknown, and what it does not cover."""
+        """Notes on the verdict: why it is unknown, and what it does not cover."""
         return list(self._fields["notes"])
 
     @property
@@ -104,12 +104,12 @@ class Report:
 
     @property
     def ruled_out(self) -> list[str]:
-        """The weakest consistency levels that the history breaks."""
+        """The weakest consistency levels that the history violates."""
         return list(self._fields["not"])
 
     @cached_property
     def parts(self) -> dict[str, dict[str, Any]]:
-        """With several checkers, the report of each, as in `to_dict`."""
+        """The report of each checker, as in `to_dict`, if there were several checkers."""
         return dict(self._fields.get("checkers", {}))
 
     @cached_property
@@ -162,7 +162,7 @@ class Report:
         colour = {True: "#1a7f37", False: "#cf222e", None: "#9a6700"}[self._judged.valid]
         head = f'<h2 style="color:{colour}">{html.escape(self.checker)}: {_word(self.valid)}</h2>'
         drawn = {name: content for name, content in self.pictures.items() if name.endswith(".svg")}
-        # A component contains its cycles again.
+        # The picture of a component repeats its cycles.
         cycles = [content for name, content in drawn.items() if not name.startswith("sccs/")]
         pictures = (cycles or list(drawn.values()))[:4]
         account = html.escape(self.explanation)

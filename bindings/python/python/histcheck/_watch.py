@@ -23,8 +23,9 @@ class Watcher:
         else:
             report = watcher.finish()
 
-    Takes the arguments of `check`. Which checkers report a violation at the op that proves it, and which at the end, is
-    in the book, under "While the test runs". May be fed by several threads; the order of the calls is the history's.
+    The arguments are those of `check`. Some checkers report a violation at the op that proves it, others at the end: see
+    "Watching a running test" in the book. Several threads may call `feed`; the order of the calls is the order of the
+    history.
     """
 
     def __init__(self, checker: str | Settings, **settings: Any) -> None:
@@ -46,7 +47,7 @@ class Watcher:
         return self._violation
 
     def feed(self, ops: Op | Iterable[Op]) -> Report | None:
-        """Feeds one op or several. Returns the report on a violation from the moment that one is found."""
+        """Adds one op or several. Returns the report on the first violation once one is found, else None."""
         some = [ops] if isinstance(ops, Mapping) else ops_of(ops)
         judged = self._native.feed(some)
         with self._lock:

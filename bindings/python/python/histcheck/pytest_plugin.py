@@ -1,4 +1,4 @@
-"""A fixture for pytest: records what a test does, fails the test with the explanation, and keeps the page."""
+"""A fixture for pytest: records the operations of a test, fails the test with the explanation, and saves the report."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Histcheck(Recorder):
         Recorder.__init__(self, **settings)
 
     def check(self, checker: str, *, accept_unknown: bool = False, **settings: Any) -> Report:
-        """Checks the recorded history. Fails the test if the history is not valid, or if the verdict is unknown, unless
-        `accept_unknown`. The page, the pictures and the history are kept in the directory that the message names."""
+        """Checks the recorded history. Fails the test if the history is not valid, or if the verdict is unknown and
+        `accept_unknown` is False. The message names the saved page; the pictures and the history are beside the page."""
         self.is_checked = True
         report = super().check(checker, **settings)
         if report or (accept_unknown and report.valid == "unknown"):
@@ -51,8 +51,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def histcheck(request: pytest.FixtureRequest) -> Iterator[Histcheck]:
-    """Records what the test does: `with histcheck.operation("read") as op: op.ok(store.read())`, then
-    `histcheck.check("cas-register")`. A test that records and never checks fails."""
+    """Records operations: `with histcheck.operation("read") as op: op.ok(store.read())`, then
+    `histcheck.check("cas-register")`. A test that records a history and does not check it fails."""
     name = re.sub(r"[^\w.-]+", "_", request.node.nodeid)[-100:]
     recorder = Histcheck(Path(request.config.getoption("--histcheck-dir")) / name)
     yield recorder
