@@ -1,13 +1,13 @@
 (ns histcheck.checker
   "A Jepsen checker that runs the command `histcheck` on the test's history.
 
-  One file without dependencies but Jepsen itself: copy it into a test's src/, or put this directory on its classpath.
+  This file depends only on Jepsen: copy it into the src/ of a test, or put this directory on the test's classpath.
 
       (require '[histcheck.checker :as histcheck])
       (histcheck/checker :list-append {:consistency-models [:serializable]})
 
-  Results have Jepsen's own shape: `:valid?`, `:anomaly-types`, `:anomalies`, `:not`, `:also-not`. Explanations and
-  pictures go into the directory `histcheck` of the test's store."
+  Results have the form of Jepsen's own checkers: `:valid?`, `:anomaly-types`, `:anomalies`, `:not`, `:also-not`.
+  Explanations and pictures are written to the directory `histcheck` in the test's store."
   (:require [clojure.edn :as edn]
             [clojure.java.io :as io]
             [jepsen.checker :as checker]
@@ -16,7 +16,7 @@
            (java.lang ProcessBuilder ProcessBuilder$Redirect)))
 
 (defn- word
-  "A value of an option as the command line takes it."
+  "Returns the value of an option as text for the command line."
   [value]
   (cond (keyword? value)                 (subs (str value) 1)
         (or (sequential? value)
@@ -24,18 +24,18 @@
         :else                            (str value)))
 
 (defmacro ^:private in-full
-  "Prints values as EDN, with nothing of a value left out."
+  "Runs the body so that it prints values as complete EDN, whatever the printing variables are."
   [& body]
   `(binding [*print-length* nil, *print-level* nil, *print-namespace-maps* false, *print-readably* true, *print-meta* false
              *print-dup* false]
      ~@body))
 
 (def ^:private value-options
-  "Options that are a value of the history, and no words of the command line: false is a value, and [1] is not 1."
+  "Options that take a value as in the history, printed as EDN: false is a value, and [1] differs from 1."
   #{"initial" "initial-value" "initial-write-id"})
 
 (defn- words
-  "The words of a command line for options: a flag for true, none for false or nil."
+  "Returns the arguments of the command line for options: a flag for true, nothing for false or nil."
   [opts]
   (mapcat (fn [[option value]]
             (let [option (name option)]
@@ -47,20 +47,20 @@
           opts))
 
 (defn- write-history!
-  "Writes a history as EDN, an op a line."
+  "Writes a history as EDN, one op per line."
   [^File file history]
   (with-open [w (io/writer file)]
     (binding [*out* w]
       (in-full (run! prn history)))))
 
 (defn- directory
-  "Where explanations and pictures go; nil for a test that has no place in the store."
+  "Returns the path for explanations and pictures, or nil for a test without a directory in the store."
   [test opts]
   (when (and (:name test) (:start-time test) (not (:no-store? test)))
     (.getPath ^File (apply store/path! test (concat (:subdirectory opts) ["histcheck"])))))
 
 (defn- run-command
-  "Runs a command. Its exit code and standard output; standard error goes to that of this process."
+  "Runs a command. Returns its exit code and standard output. It inherits the standard error of this process."
   [command]
   (let [process (-> (ProcessBuilder. ^java.util.List (vec command))
                     (.redirectError ProcessBuilder$Redirect/INHERIT)
@@ -70,12 +70,12 @@
     [(.waitFor process) out]))
 
 (defn- failed
-  "What Jepsen says of a checker that could not check."
+  "Returns Jepsen's result for a checker that failed."
   [message]
   {:valid? :unknown, :error message})
 
 (defn- result
-  "The result that a command printed. Exit codes above 2 are no verdicts, but the reason may be printed."
+  "Returns the result that the command printed. An exit code above 2 is not a verdict; the output may contain the error."
   [code out]
   (let [printed (try (edn/read-string {:default tagged-literal} out)
                      (catch RuntimeException _ nil))]
@@ -87,7 +87,7 @@
                                             ", so its result is no verdict; standard error says why")))))
 
 (defn check
-  "The result of a checker on a history."
+  "Checks a history and returns the result."
   [command model options test history opts]
   (let [file (File/createTempFile "histcheck" ".edn")]
     (try
@@ -105,11 +105,12 @@
       (finally (.delete file)))))
 
 (defn checker
-  "A checker that runs histcheck's checker `model`, or several in a vector. Options are those of the command line:
-  `{:consistency-models [:serializable], :keyed \"auto\", :timeout \"5m\"}`. `:initial`, `:initial-value` and
-  `:initial-write-id` are values as in the history: `[1]` is not `1`, and `\"a\"` is not `:a`. Also:
+  "Returns a Jepsen checker that runs the checker `model` of histcheck, or several in a vector. The options are those of
+  the command line: `{:consistency-models [:serializable], :keyed \"auto\", :timeout \"5m\"}`. `:initial`,
+  `:initial-value` and `:initial-write-id` are values as in the history: `[1]` differs from `1`, and `\"a\"` from `:a`.
+  There is one more option:
 
-  - :command  the program, or a vector of it and its first words; default \"histcheck\""
+  - :command  the program, or a vector of the program and its first arguments [default: \"histcheck\"]"
   ([model]
    (checker model {}))
   ([model options]

@@ -1,5 +1,5 @@
 (ns histcheck.checker-test
-  "The first argument is the program."
+  "Tests of the checker. The first argument is the path of histcheck."
   (:require [clojure.java.io :as io]
             [clojure.test :refer [deftest is run-tests testing]]
             [histcheck.checker :as histcheck]
@@ -14,7 +14,7 @@
 (defn op [process type f value] {:process process, :type type, :f f, :value value})
 
 (def skew
-  "Two transactions that do not see each other's append."
+  "Two transactions that each miss the other's append."
   [(op 0 :invoke :txn [[:append :x 1] [:r :y nil]])
    (op 1 :invoke :txn [[:append :y 1] [:r :x nil]])
    (op 0 :ok :txn [[:append :x 1] [:r :y []]])

@@ -1,5 +1,5 @@
 (ns jepsen.checker
-  "A stub for tests: the protocol as Jepsen has it.")
+  "A stub for tests, with Jepsen's protocol for checkers.")
 
 (defprotocol Checker
   (check [checker test history opts]))

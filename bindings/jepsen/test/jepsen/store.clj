@@ -1,5 +1,5 @@
 (ns jepsen.store
-  "A stub for tests: paths in the store as Jepsen makes them."
+  "A stub for tests, which makes the same paths in the store as Jepsen."
   (:require [clojure.java.io :as io]))
 
 (defn path!
