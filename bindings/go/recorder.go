@@ -90,8 +90,8 @@ func (o *Operation) Ok(value any) { o.end("ok", value, nil) }
 // Fail records that the operation certainly did not take effect.
 func (o *Operation) Fail(err error) { o.end("fail", o.value, err) }
 
-// Info records that the operation may or may not have taken effect, now or later: a time-out, a lost connection. The client
-// continues as another process.
+// Info records that the outcome is unknown, as after a time-out or a lost connection: the operation may take effect at any time,
+// or never. The client continues as another process.
 func (o *Operation) Info(err error) { o.end("info", o.value, err) }
 
 func (o *Operation) end(kind string, value any, err error) {

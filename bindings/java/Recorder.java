@@ -13,11 +13,11 @@ import java.util.regex.Pattern;
 /**
  * Records a history of concurrent operations, as JSON Lines, for the command {@code histcheck -m CHECKER FILE}.
  *
- * <p>One file without dependencies: copy it into your tests. The order of the calls is the order of the history. Values are null,
- * booleans, the JDK's numbers, strings, arrays, {@code Iterable}s and {@code Map}s; anything else is written as its {@code toString}.
- * An object without its own {@code toString} throws an exception, and so do NaN, other classes of numbers, halves of surrogate pairs,
- * maps with two keys of the same text, and lists that contain themselves. Values are written when they are passed: later changes have
- * no effect.
+ * <p>This file has no dependencies: copy it into your tests. The order of the calls is the order of the history. Values are null,
+ * booleans, the JDK's numbers, strings, arrays, {@code Iterable}s and {@code Map}s; of any other object, the recorder writes the text
+ * of {@code toString}. The recorder throws an exception for an object without its own {@code toString}, NaN, other classes of numbers,
+ * halves of surrogate pairs, maps with two keys of the same text, and lists that contain themselves. Values are written when they are
+ * passed: later changes have no effect.
  */
 public final class Recorder {
     private static final Pattern NUMBER = Pattern.compile("-?[0-9]+(\\.[0-9]+)?(E[+-]?[0-9]+)?");
@@ -90,7 +90,10 @@ public final class Recorder {
             complete("fail", invoked, error);
         }
 
-        /** Records that it may or may not take effect, now or later: a time-out. The client continues as another process. */
+        /**
+         * Records that the outcome is unknown, as after a time-out: the operation may take effect at any time, or never. The client
+         * continues as another process.
+         */
         public void info(Object error) {
             complete("info", invoked, error);
         }

@@ -1,12 +1,12 @@
 /**
  * Records a history of concurrent operations, as JSON Lines, for the command `histcheck -m CHECKER FILE`.
  *
- * One file without dependencies: copy it into your tests. The order of the calls is the order of the history. Values are what JSON
- * can hold; any other value, such as NaN, a BigInt or a Map, throws an error. Values are written when they are passed, so later
- * changes have no effect. `undefined` is null.
+ * This file has no dependencies: copy it into your tests. The order of the calls is the order of the history. A value is any value
+ * that JSON can hold; for any other value, such as NaN, a BigInt or a Map, the recorder throws an error. Values are written when they
+ * are passed, so later changes have no effect. `undefined` is null.
  */
 
-// For Node from version 16 on, Deno, and browsers.
+// This code runs in Node 16 or later, Deno, and browsers.
 declare const performance: { now(): number };
 
 export type Completion = "ok" | "fail" | "info";
@@ -103,7 +103,10 @@ export class Operation {
     this.end("fail", undefined, error);
   }
 
-  /** Records that it may or may not take effect, now or later: a time-out. The client continues as another process. */
+  /**
+   * Records that the outcome is unknown, as after a time-out: the operation may take effect at any time, or never. The client
+   * continues as another process.
+   */
   info(error?: unknown): void {
     this.end("info", undefined, error);
   }
@@ -133,7 +136,7 @@ function toJson(value: unknown): string {
   });
 }
 
-/** Whether JSON can hold a value that is not null or undefined, apart from what it contains. */
+/** Returns true if JSON can hold a value that is not null or undefined. It does not examine elements and properties. */
 function isJson(value: unknown): boolean {
   if (typeof value === "string") {
     return !/\p{Surrogate}/u.test(value);

@@ -4,7 +4,7 @@
 //!     histcheck-bench-parsers sonic|simd FILE
 //!
 //! The value of each line is dropped before the next line is parsed, as in a checker that keeps only the data it needs.
-//! It prints the number of lines and of their fields, so that no parsing is optimized away.
+//! The program prints the numbers of lines and of their fields, so that the compiler cannot optimize the parsing away.
 
 use sonic_rs::{JsonContainerTrait as _, JsonValueTrait as _};
 use std::fs::File;
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The number of lines, and of all their fields.
+/// Returns the numbers of lines and of their fields.
 fn parsed(
     mut input: impl BufRead,
     mut fields: impl FnMut(&mut [u8]) -> Result<Option<usize>>,
