@@ -26,7 +26,7 @@ enum GivenProcess<'py> {
 }
 
 impl<'py> GivenOp<'py> {
-    /// The op that a dict describes, with its time in this unit.
+    /// Converts a dict, whose time is in this unit.
     pub(crate) fn of(op: &Bound<'py, PyAny>, unit: Option<TimeUnit>) -> PyResult<GivenOp<'py>> {
         let expected = "expected a dict like {'type': 'invoke', 'process': 0, 'f': 'read', 'value': None}";
         let Ok(fields) = op.cast::<PyDict>() else {

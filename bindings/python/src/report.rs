@@ -40,7 +40,7 @@ impl Judged {
         result::json(&self.name, Ok(&self.report)).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// Its pictures and pages: name and content.
+    /// The pictures and pages of the report, each with its name and its content.
     fn pictures(&self) -> Vec<(String, String)> {
         let drawn = draw_all(&mut self.report.clone(), &Limits::default(), &Performance::default());
         drawn.into_iter().map(|drawing| (drawing.path, drawing.content)).collect()

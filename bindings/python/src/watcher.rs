@@ -20,7 +20,7 @@ pub(crate) struct Watcher(Mutex<State>);
 struct State {
     ops: BatchBuilder,
     count: u64,
-    /// Absent once it is finished.
+    /// The run; absent once the watcher is finished.
     run: Option<Box<dyn Run>>,
     is_settled: bool,
     /// The first error that lost ops. Later ops prove nothing: a read of a value whose write was lost is no anomaly.
