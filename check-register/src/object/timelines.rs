@@ -20,7 +20,8 @@ pub(super) fn of(subject: &dyn Subject, recorded: &Recorded, answer: &Answer) ->
     let linearizable = answer.parts.iter().filter(|part| matches!(part.outcome, Outcome::Linearizable(_)));
     let pages = Pages { subject, recorded };
     let named = |what: &str, part: &PartAnswer| {
-        part.part.as_ref().map_or_else(|| what.to_owned(), |part| format!("{what} {part}"))
+        // A name is one part of a path.
+        part.part.as_ref().map_or_else(|| what.to_owned(), |part| format!("{what} {}", part.replace('/', "_")))
     };
     let figure = |part: &PartAnswer| {
         let content = Content::Timeline(Box::new(pages.timeline(part)?));
