@@ -8,9 +8,11 @@ use crate::anomaly::{self, AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{KeyId, TxnId};
+use crate::lattice;
 use crate::model::Model;
 use crate::txn::analysis::{Analysis, Named, Reason};
 use crate::txn::builder::Builder;
+use crate::txn::report::WHOEVER_WROTE;
 use crate::txn::{TxnGraph, Txns};
 use history_core::cast::Cast as _;
 use history_core::{Budget, Datum, Interner, Witness};
@@ -90,6 +92,8 @@ impl Analysis for Universe {
     type Mop = Mop;
 
     const DOUBT_IS_OF_THIS_HISTORY: bool = true;
+    /// Values may be written several times, so the op may have written any value, or deleted any key.
+    const RESTS_ON_ALL_WRITES: AnomalySet = AnomalySet::ALL.difference(WHOEVER_WROTE).difference(lattice::UNKNOWN);
     const SEARCHED: AnomalySet = AnomalySet::from_bits(anomaly::bits_of(&["predicate-read-miss"]));
 
     fn txns(&self) -> &Txns<Mop> {

@@ -18,8 +18,8 @@ pub(crate) struct PredicateRun {
     interner: Interner,
     keys: Keys,
     selects: Selects,
-    /// Keys and codes of mutations in completions.
-    completed: HashSet<(KeyId, i64)>,
+    /// Keys and codes of mutations in completions whose invocations are unknown.
+    alone: HashSet<(KeyId, i64)>,
     shown: Vec<(KeyId, i64)>,
 }
 
@@ -30,7 +30,7 @@ impl PredicateRun {
             interner: Interner::default(),
             keys: Keys::default(),
             selects: Selects::default(),
-            completed: HashSet::default(),
+            alone: HashSet::default(),
             shown: Vec::new(),
         }
     }
@@ -145,16 +145,21 @@ impl Workload for PredicateRun {
     }
 
     fn claim(&mut self, mops: &[Mop], claim: Claim) -> Result<(), String> {
-        for mop in mops.iter().filter(|_| claim.completes) {
+        for mop in mops.iter().filter(|_| claim.completes && claim.is_alone) {
             if let Mop::Mutate { key, code, .. } = mop {
-                self.completed.insert((*key, *code));
+                self.alone.insert((*key, *code));
             }
         }
         Ok(())
     }
 
-    fn is_completed(&self, mop: Mop) -> bool {
-        matches!(mop, Mop::Mutate { key, code, .. } if self.completed.contains(&(key, code)))
+    /// Always false: values may be written twice, so a completion with the same value need not be that of the write.
+    fn is_completed(&self, _: Mop) -> bool {
+        false
+    }
+
+    fn take_completion(&mut self, mop: Mop) -> bool {
+        matches!(mop, Mop::Mutate { key, code, .. } if self.alone.remove(&(key, code)))
     }
 
     /// Values may be written twice, so this is not a fault.

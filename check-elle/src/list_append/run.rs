@@ -136,12 +136,19 @@ impl Workload for ListAppendRun {
                 continue;
             }
             elem.flags.add(as_what);
+            if claim.completes && claim.is_alone {
+                elem.flags.add(ElemFlags::ALONE);
+            }
         }
         claimed
     }
 
     fn is_completed(&self, mop: Mop) -> bool {
         matches!(mop.what(), What::Write(elem) if self.states.elem[elem.at()].flags.has(ElemFlags::COMPLETED))
+    }
+
+    fn take_completion(&mut self, mop: Mop) -> bool {
+        matches!(mop.what(), What::Write(elem) if self.states.elem[elem.at()].flags.take(ElemFlags::ALONE))
     }
 
     fn completed_by_another(&mut self, mop: Mop) -> Option<String> {

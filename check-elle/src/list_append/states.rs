@@ -64,6 +64,8 @@ impl ElemFlags {
     pub(crate) const FAILED: ElemFlags = ElemFlags(8);
     /// It is in some list that was read.
     pub(crate) const SEEN: ElemFlags = ElemFlags(16);
+    /// A completion whose invocation is unknown appends it.
+    pub(crate) const ALONE: ElemFlags = ElemFlags(32);
 
     pub(crate) fn has(self, other: ElemFlags) -> bool {
         self.0 & other.0 != 0
@@ -71,6 +73,13 @@ impl ElemFlags {
 
     pub(crate) fn add(&mut self, other: ElemFlags) {
         self.0 |= other.0;
+    }
+
+    /// Removes a fact. Returns true if it was known.
+    pub(crate) fn take(&mut self, other: ElemFlags) -> bool {
+        let had = self.has(other);
+        self.0 &= !other.0;
+        had
     }
 }
 

@@ -143,6 +143,9 @@ impl Workload for RwRegisterRun {
             let flags = &mut self.versions.version[version.at()].flags;
             if claim.completes {
                 flags.add(Flags::COMPLETED);
+                if claim.is_alone {
+                    flags.add(Flags::ALONE);
+                }
             }
             if claim.may_retry && self.trusts_retries && flags.has(Flags::FAILED) && !flags.has(Flags::SEEN) {
                 flags.add(Flags::RETRIED);
@@ -153,6 +156,10 @@ impl Workload for RwRegisterRun {
 
     fn is_completed(&self, mop: Mop) -> bool {
         matches!(mop.what(), What::Write(v) if self.versions.version[v.at()].flags.has(Flags::COMPLETED))
+    }
+
+    fn take_completion(&mut self, mop: Mop) -> bool {
+        matches!(mop.what(), What::Write(v) if self.versions.version[v.at()].flags.take(Flags::ALONE))
     }
 
     /// No fault yet: a value that is written twice matters only if it is read.

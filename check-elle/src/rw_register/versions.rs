@@ -48,6 +48,8 @@ impl Flags {
     pub(crate) const SEEN: Flags = Flags(8);
     /// A transaction writes it again after that.
     pub(crate) const RETRIED: Flags = Flags(16);
+    /// A completion whose invocation is unknown writes it.
+    pub(crate) const ALONE: Flags = Flags(32);
     /// Those that depend on which transaction wrote it.
     const OF_WRITER: Flags = Flags(Flags::INTERMEDIATE.0 | Flags::FAILED.0 | Flags::RETRIED.0);
 
@@ -63,6 +65,13 @@ impl Flags {
 
     fn remove(&mut self, other: Flags) {
         self.0 &= !other.0;
+    }
+
+    /// Removes a fact. Returns true if it was known.
+    pub(crate) fn take(&mut self, other: Flags) -> bool {
+        let had = self.has(other);
+        self.remove(other);
+        had
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a workload must determine about a history for a report on it.
 
 use super::{TxnGraph, Txns};
-use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::anomaly::{self, AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 #[cfg(feature = "exact")]
 use crate::exact::Happened;
@@ -105,6 +105,10 @@ pub(crate) trait Analysis: Sync {
     fn relation_name(&self, relation: Relation, _from: TxnId, _to: TxnId) -> &'static str {
         relation.name()
     }
+
+    /// The types that are not certain if an op may have happened and its writes are unknown. If each value is written
+    /// once, the op wrote none that another op wrote.
+    const RESTS_ON_ALL_WRITES: AnomalySet = AnomalySet::from_bits(anomaly::bits_of(&["garbage-read"]));
 
     /// Types that only this workload searches for, because other workloads cannot show them.
     const SEARCHED: AnomalySet = AnomalySet::EMPTY;

@@ -40,7 +40,8 @@ pub(crate) const SO_FAR: &str = "The history up to here is violated. A transacti
 const COMPONENT_TXNS_MAX: usize = 64;
 
 /// The results of reads that hold whichever op wrote the values. All others require that each value has one writer.
-const WHOEVER_WROTE: AnomalySet = AnomalySet::from_bits(anomaly::bits_of(&["internal", "incompatible-order"]));
+pub(crate) const WHOEVER_WROTE: AnomalySet =
+    AnomalySet::from_bits(anomaly::bits_of(&["internal", "incompatible-order"]));
 
 /// Changes the report to one on a prefix: the levels that the prefix does not rule out are unknown.
 pub(crate) fn leave_others_open(report: &mut Report) {
@@ -70,23 +71,29 @@ pub(crate) fn report<A: Analysis>(
 ) -> Report {
     let models = expected.models.iter().copied().collect();
     let is_garbage = analysis.direct().contains(AnomalyType::GARBAGE_READ);
-    let unsaid = counts.unsaid.filter(|_| is_garbage && !expected.garbage_reads_allowed);
-    let is_allowed = expected.garbage_reads_allowed || unsaid.is_some();
+    let is_allowed = expected.garbage_reads_allowed;
     let allowed = if is_allowed { AnomalyType::GARBAGE_READ.into() } else { AnomalySet::EMPTY };
+    let in_doubt = if counts.unsaid.is_some() { A::RESTS_ON_ALL_WRITES } else { AnomalySet::EMPTY };
     let prohibited = lattice::prohibited(models, expected.anomalies).difference(allowed);
     let reportable = lattice::reportable(models, expected.anomalies).difference(allowed);
     let undecided = Undecided::of(models, expected.anomalies.difference(A::SEARCHED));
     let order = edges_needed::<A>(expected, allowed);
-    let leads_on = !A::READS_SHOW_ORDER && expected.exact != Exact::No && analysis.direct().is_disjoint(prohibited);
+    let leads_on = !A::READS_SHOW_ORDER
+        && expected.exact != Exact::No
+        && analysis.direct().difference(in_doubt).is_disjoint(prohibited);
     let Searched { graph, cycles, prepared, has_read } = searched(analysis, order, leads_on, budget);
 
-    let all = types_of(analysis, allowed, &cycles, graph.is_empty);
+    let found = types_of(analysis, allowed, &cycles, graph.is_empty);
+    let doubted = found.intersection(in_doubt);
+    let unsaid = counts.unsaid.filter(|_| !doubted.is_empty());
+    let all = found.difference(doubted);
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
     let may_hold = has_read && unsaid.is_none();
     let mut standing = Standing::new(analysis, all, order, &cycles.components, may_hold);
     let is_broken = !all.is_disjoint(prohibited);
-    let is_settled = is_broken || !analysis.writes_known();
+    let is_settled =
+        is_broken || !analysis.writes_known() || unsaid.is_some() && A::RESTS_ON_ALL_WRITES.contains(AnomalyType::G0);
     let asked = if is_settled { ModelSet::EMPTY } else { standing.to_decide(models) };
     #[cfg(feature = "exact")]
     let mut answers = exact::decide(analysis, prepared, asked, expected, budget);
@@ -110,7 +117,8 @@ pub(crate) fn report<A: Analysis>(
     report.anomalies = witnesses.all(shown, std::mem::take(&mut answers.anomalies));
     report.notes = notes(checker, analysis, counts, &cycles, shown, answers.is_complete);
     report.notes.extend(counts.unread.note());
-    report.notes.extend((is_garbage && is_allowed).then(|| garbage_left_out(analysis, unsaid)));
+    report.notes.extend((is_garbage && is_allowed).then(|| garbage_allowed(analysis)));
+    report.notes.extend(unsaid.map(|index| doubts(analysis, doubted, index)));
     report.notes.extend((shown.is_empty() && !has_read).then(|| NO_READ.to_owned()));
     report.notes.extend(left_open);
     report.notes.extend((verdict == Verdict::Valid).then(|| rests_on(&standing, &answers)).into_iter().flatten());
@@ -294,23 +302,37 @@ fn notes<A: Analysis>(
 /// The start of the note on allowed garbage reads.
 pub(super) const GARBAGE_ALLOWED: &str = "garbage-read is allowed, and was found";
 
-/// The garbage reads that were found but do not count: they are permitted, or this op may have written the values.
-fn garbage_left_out<A: Analysis>(analysis: &A, unsaid: Option<u64>) -> String {
-    let (count, _) = analysis.direct_witnesses(AnomalyType::GARBAGE_READ, 0);
-    let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-    match unsaid {
-        // A list shows the position of a value among the writes.
-        None if A::READS_SHOW_ORDER => format!("{GARBAGE_ALLOWED} {times}."),
-        None => format!(
-            "{GARBAGE_ALLOWED} {times}. When these values were there is unknown, so what they violate \
-             was not looked for. If keys had them at first, use --initial."
-        ),
-        Some(index) => format!(
-            "A value was read that no op says it wrote ({times}). Whether that is a garbage-read is unknown: the op at \
-             index {index} may have happened, and neither it nor its other end says what it wrote. Give invocations \
-             their micro-ops."
-        ),
+/// The garbage reads that were found and are allowed.
+fn garbage_allowed<A: Analysis>(analysis: &A) -> String {
+    let times = garbage_reads(analysis);
+    // A list shows the position of a value among the writes.
+    if A::READS_SHOW_ORDER {
+        return format!("{GARBAGE_ALLOWED} {times}.");
     }
+    format!(
+        "{GARBAGE_ALLOWED} {times}. When these values were there is unknown, so what they violate was not looked for. If \
+         keys had them at first, use --initial."
+    )
+}
+
+fn garbage_reads<A: Analysis>(analysis: &A) -> String {
+    let (count, _) = analysis.direct_witnesses(AnomalyType::GARBAGE_READ, 0);
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
+/// The anomalies that were found but do not count, because the op at this index may have written the values.
+fn doubts<A: Analysis>(analysis: &A, doubted: AnomalySet, index: u64) -> String {
+    let found = if doubted.contains(AnomalyType::GARBAGE_READ) {
+        let times = garbage_reads(analysis);
+        format!("A value was read that no op says it wrote ({times}). Whether that is a garbage-read is unknown")
+    } else {
+        let names: Vec<&str> = doubted.iter().map(AnomalyType::name).collect();
+        format!("Whether the history has anomalies ({}) is unknown", names.join(", "))
+    };
+    format!(
+        "{found}: the op at index {index} may have happened, and neither it nor its other end says what it wrote. Give \
+         invocations their micro-ops."
+    )
 }
 
 fn count<A: Analysis>(analysis: &A, Counts { ok, fail, info, .. }: Counts) -> Vec<(Cow<'static, str>, u64)> {

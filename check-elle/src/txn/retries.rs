@@ -44,6 +44,8 @@ pub(crate) struct Doubted {
 pub(crate) struct Claim {
     /// True for a completion.
     pub(crate) completes: bool,
+    /// True for a completion without an invocation.
+    pub(crate) is_alone: bool,
     /// Whether the op may write a value again that a failed transaction wrote, if no read has shown the value yet.
     pub(crate) may_retry: bool,
 }

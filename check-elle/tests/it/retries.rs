@@ -185,6 +185,38 @@ fn a_value_that_two_wrote_again_is_in_doubt() {
     }
 }
 
+/// The retry that fails is the one that was requested, whatever its completion reports.
+#[test]
+fn a_retry_that_fails_with_other_micro_ops_leaves_the_value_aborted() {
+    for Words { checker, write, reads: [seen, ..] } in both() {
+        for reported in ["[]", "[[:r :x nil]]", "[[:r :y nil]]"] {
+            let text = edn(&[
+                (0, "invoke", write),
+                (0, "fail", write),
+                (0, "invoke", write),
+                (0, "fail", reported),
+                (1, "invoke", seen),
+                (1, "ok", seen),
+            ]);
+            let report = strict(&*checker, &text);
+            assert_eq!((report.verdict, types(&report)[0]), (Verdict::Invalid, "G1a"), "{reported}");
+        }
+    }
+}
+
+/// Of two invocations by nobody, one failed. The other may have happened.
+#[test]
+fn a_completion_belongs_to_one_invocation_only() {
+    for Words { checker, write, reads: [seen, ..] } in both() {
+        let nobody = |kind: &str| format!("{{:type :{kind}, :f :txn, :value {write}}}\n");
+        let read = edn(&[(1, "invoke", seen), (1, "ok", seen)]);
+        let text = [nobody("invoke"), nobody("invoke"), nobody("fail"), read.clone()].concat();
+        assert_eq!(check(&*checker, &text, "strict-serializable").verdict, Verdict::Unknown);
+        let text = [edn(&[(0, "invoke", write), (0, "fail", write)]), nobody("invoke"), read].concat();
+        assert_eq!(check(&*checker, &text, "strict-serializable").verdict, Verdict::Unknown);
+    }
+}
+
 /// The history in which a failed write and a later one have one value, and the one in which the failed write has a value
 /// that nothing else has. `None` if there are no such writes, or the value was read before it was written again.
 fn written_again(choices: &mut Choices, mut ops: Vec<Entry>) -> Option<[Vec<Entry>; 2]> {

@@ -9,12 +9,13 @@ use super::rows::{NewRow, Rows};
 use super::seen::Seen;
 use super::settle::{self, Settled};
 use super::shown::{Direct, DirectCase};
-use super::versions::Versions;
+use super::versions::{VersionId, Versions};
 use super::{Holds, Mop, Row};
 use crate::level::Level;
 use crate::report::{self, explain};
 use crate::timestamps::{self, Online, Stamps};
 use history_core::cast::Cast as _;
+use history_core::hash::HashSet;
 use history_core::{
     Budget, ErrorKind, HistoryError, Interner, NextStep, Op, OpKind, Pair, Process, Report, Run, UndecodedOps,
     UnreadResults, Verdict,
@@ -323,10 +324,13 @@ impl IsolationRun {
             begin = Some(invoked);
             open.waits = false;
             is_said |= open.has_value;
-            if !event.has_value {
+            // What failed is what was requested, whatever the completion of a failed op reports.
+            let is_replaced = event.kind == OpKind::Fail && open.has_value && !is_same(&open.mops, &raw.mops);
+            if !event.has_value || is_replaced {
+                raw.mops.clear();
+                raw.elements.clear();
                 raw.mops.extend_from_slice(&open.mops);
-            } else if open.has_value && event.kind != OpKind::Fail && !is_same(&open.mops, &raw.mops) {
-                // The writes that a failed op reports do not matter, because they did not happen.
+            } else if open.has_value && !is_same(&open.mops, &raw.mops) {
                 let invoked = open.index;
                 return Err(format!(
                     "the op's writes differ from those of its invocation at index {invoked}: a completion repeats the writes"
@@ -432,15 +436,21 @@ impl IsolationRun {
         self.flush()?;
         let mut open: Vec<Open> = std::mem::take(&mut self.open);
         open.retain(|open| open.waits);
-        // An invocation without a client's name belongs to the completion with its writes, if there is one.
+        // An invocation without a client's name belongs to the completion with its writes, if there is one without an
+        // invocation. Only one invocation belongs to each.
         let mut nameless = std::mem::take(&mut self.nameless);
-        let versions = &mut self.data.versions;
-        let mut is_completed = |mop: &RawMop| {
+        let (versions, rows) = (&mut self.data.versions, &self.data.rows);
+        let mut taken: HashSet<VersionId> = HashSet::default();
+        let mut take_completion = |mop: &RawMop| {
             let Act::Write(code) = mop.act else { return false };
             let key = versions.key(mop.key);
-            versions.find(key, code).is_some_and(|version| versions.writer(version) != Row::NONE)
+            let version = versions.find(key, code).filter(|version| {
+                let writer = versions.writer(*version);
+                writer != Row::NONE && rows.begin(writer) == 0
+            });
+            version.is_some_and(|version| taken.insert(version))
         };
-        nameless.retain(|open| !open.mops.iter().any(&mut is_completed));
+        nameless.retain(|open| !open.mops.iter().fold(false, |is_taken, mop| take_completion(mop) || is_taken));
         open.append(&mut nameless);
         open.sort_unstable_by_key(|open| open.index);
         for open in open {

@@ -100,6 +100,26 @@ fn a_read_is_attributed_to_the_write_that_did_not_fail() {
     }
 }
 
+#[test]
+fn an_aborted_read_is_certain_only_if_no_other_op_may_have_written_the_value() {
+    for [write, read] in [["[:w x 1]", "[:r x 1]"], ["[:append x 1]", "[:r x [1]]"]] {
+        let op =
+            |process: &str, kind: &str, value: &str| format!("{{{process} :type :{kind}, :f :txn, :value {value}}}\n");
+        let [writes, reads] = [write, read].map(|mop| format!("[{mop}]"));
+        let failed = op(":process 0", "invoke", &writes) + &op(":process 0", "fail", &writes);
+        let seen = op(":process 1", "invoke", &reads) + &op(":process 1", "ok", &reads);
+        let check = |text: &str| Isolation::default().check(&History::parse(text).unwrap()).unwrap();
+        let aborted = check(&format!("{failed}{seen}"));
+        assert_eq!(aborted.anomaly_types().collect::<Vec<_>>(), ["G1a"]);
+        let other_micro_ops = op(":process 0", "invoke", &writes) + &op(":process 0", "fail", "[]");
+        let aborted = check(&format!("{other_micro_ops}{seen}"));
+        assert_eq!(aborted.anomaly_types().collect::<Vec<_>>(), ["G1a"]);
+        let nobody = op("", "invoke", &writes);
+        let nameless = check(&format!("{nobody}{nobody}{}{seen}", op("", "fail", &writes)));
+        assert_eq!(nameless.verdict, Verdict::Unknown, "{:?}", nameless.anomalies);
+    }
+}
+
 /// A value that was written twice proves nothing; one that was written once proves the same as without it.
 #[test]
 fn a_violation_stays_one_beside_a_value_that_was_written_twice() {

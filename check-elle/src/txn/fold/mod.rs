@@ -63,6 +63,9 @@ pub(crate) trait Workload: Send {
     /// Returns true if some completion contains this write.
     fn is_completed(&self, mop: Self::Mop) -> bool;
 
+    /// Returns true if some completion without an invocation contains this write. From then on, its invocation is known.
+    fn take_completion(&mut self, mop: Self::Mop) -> bool;
+
     /// The fault, if there is one, of an invocation without a completion if another completion contains this write of
     /// it. The key is then omitted.
     fn completed_by_another(&mut self, mop: Self::Mop) -> Option<String>;
@@ -231,11 +234,13 @@ impl<W: Workload> TxnRun<W> {
             oks_before = Some(open.oks_before);
             is_said |= open.has_value;
             let is_same = || is_same(open.mops.iter(), mops.iter(), W::is_write) && open.all_writes == self.all_writes;
-            if op.value.is_nil() {
+            // What failed is what was requested, whatever the completion of a failed op reports.
+            let is_replaced = op.kind == OpKind::Fail && open.has_value && !is_same();
+            if op.value.is_nil() || is_replaced {
                 self.writes_elsewhere = open.writes_elsewhere;
+                mops.clear();
                 mops.extend_from_slice(&open.mops);
-            } else if open.has_value && op.kind != OpKind::Fail && !is_same() {
-                // The writes that a failed op reports do not matter, because they did not happen.
+            } else if open.has_value && !is_same() {
                 let reason = format!(
                     "the op's writes differ from those of its invocation at index {}: a completion repeats the writes",
                     open.index
@@ -273,7 +278,8 @@ impl<W: Workload> TxnRun<W> {
         // Which completion an invocation belongs to, and what other shares show, must be known.
         let is_paired = completes || matches!(op.pair, Pair::Invokes { .. });
         let may_retry = is_paired && !self.counts.has_nameless && !self.share.is_part();
-        if let Err(reason) = self.workload.claim(mops, Claim { completes, may_retry }) {
+        if let Err(reason) = self.workload.claim(mops, Claim { completes, is_alone: op.pair == Pair::Alone, may_retry })
+        {
             self.note_malformed(op, reason);
         }
     }
@@ -303,7 +309,10 @@ impl<W: Workload> TxnRun<W> {
         open.retain(|open| open.waits && !(self.share.is_part() && open.mops.is_empty()));
         // An invocation without a client's name belongs to the completion with its writes, if there is one.
         let mut nameless = std::mem::take(&mut self.nameless);
-        nameless.retain(|open| !open.mops.iter().any(|mop| W::is_write(*mop) && self.workload.is_completed(*mop)));
+        nameless.retain(|open| {
+            let is_taken = |is_completed: bool, mop: &W::Mop| self.workload.take_completion(*mop) || is_completed;
+            !open.mops.iter().filter(|mop| W::is_write(**mop)).fold(false, is_taken)
+        });
         open.append(&mut nameless);
         open.sort_unstable_by_key(|open| open.index);
         for open in &open {

@@ -45,6 +45,36 @@ fn types(report: &Report) -> Vec<&str> {
     report.anomaly_types().collect()
 }
 
+/// An op that may have happened and says nowhere what it wrote may have written any value, or deleted any key.
+#[test]
+fn nothing_is_certain_beside_an_op_without_micro_ops() {
+    for (init, value, read) in [
+        ("{:x 1}", "", "[[:r :x nil]]"),
+        ("{:x 1}", "", "[[:rp :true {}]]"),
+        ("", "[[:w :x 3]]", "[[:r :x nil]]"),
+        ("{:x 1}", "", "[[:r :x 3]]"),
+        ("", "", "[[:r :x 1] [:w :x 1]]"),
+    ] {
+        let first = if value.is_empty() { String::new() } else { concurrent("", &[value]) };
+        for unsaid in [
+            "{:process 5, :type :invoke, :f :txn}\n",
+            "{:process 5, :type :invoke, :f :txn}\n{:process 5, :type :ok, :f :txn, :value nil}\n",
+            "",
+        ] {
+            let read = concurrent("", &[read]);
+            let init = concurrent(init, &[]);
+            let report = judge("strict-serializable", &format!("{init}{first}{unsaid}{read}"));
+            let expected = if unsaid.is_empty() { Verdict::Invalid } else { Verdict::Unknown };
+            assert_eq!(report.verdict, expected, "{read}: {report:?}");
+            let is_named = |note: &String| note.contains("neither it nor its other end says what it wrote");
+            assert_eq!(report.notes.iter().any(is_named), !unsaid.is_empty(), "{:?}", report.notes);
+        }
+    }
+    let internal = concurrent("{:x 1}", &["[[:w :x 2] [:r :x 1]]"]);
+    let unsaid = "{:process 5, :type :invoke, :f :txn}\n";
+    assert_eq!(judge("serializable", &format!("{internal}{unsaid}")).verdict, Verdict::Invalid);
+}
+
 #[test]
 fn predicate_reads_depend_on_what_they_do_not_show() {
     let cases: &[(&str, &str, &[&str], &[&str])] = &[
