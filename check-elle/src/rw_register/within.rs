@@ -1,9 +1,9 @@
 //! Examines transactions one at a time: the first and last read and write of each key, and contradictions.
 
 use super::mop::{Mop, What};
-use super::versions::{Flags, Versions};
+use super::versions::{Flags, Version, Versions};
 use crate::ids::{KeyId, TxnId, VersionId};
-use crate::txn::retries::Retry;
+use crate::txn::fold::retries::Retry;
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
@@ -132,19 +132,7 @@ impl Within {
                     found.hides_reads |= is_foreign && slot.touch_read != version;
                 }
                 What::Write(written) => {
-                    let is_new = versions.version[written.at()].writer == TxnId::NONE && !versions.is_initial(written);
-                    let version = if is_new {
-                        written
-                    } else if versions.version[written.at()].flags.has(Flags::RETRIED) {
-                        let failed = versions.version[written.at()].writer;
-                        let own = versions.part(written);
-                        found.retries.push(Retry { failed, shared: written, own });
-                        written
-                    } else {
-                        let own = versions.another(written);
-                        found.repeated.push(Repeated { txn, mop: at.to_u32(), shared: written, own });
-                        own
-                    };
+                    let version = written_by((txn, at.to_u32()), written, versions, found);
                     if slot.last_write != VersionId::NONE {
                         versions.version[slot.last_write.at()].flags.add(Flags::INTERMEDIATE);
                     }
@@ -205,4 +193,25 @@ impl Within {
         }
         (&mut self.slots[mark.1.to_usize()], is_first)
     }
+}
+
+/// The version that a write of a transaction creates: another one than `written` if a read may show either write.
+fn written_by(
+    (txn, mop): (TxnId, u32),
+    written: VersionId,
+    versions: &mut Versions,
+    found: &mut Findings,
+) -> VersionId {
+    let Version { writer, flags, .. } = versions.version[written.at()];
+    if writer == TxnId::NONE && !versions.is_initial(written) {
+        return written;
+    }
+    if flags.has(Flags::RETRIED) {
+        let own = versions.part(written);
+        found.retries.push(Retry { failed: writer, shared: written, own });
+        return written;
+    }
+    let own = versions.another(written);
+    found.repeated.push(Repeated { txn, mop, shared: written, own });
+    own
 }

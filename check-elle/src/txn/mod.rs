@@ -13,7 +13,6 @@ pub(crate) mod fold;
 pub(crate) mod mop;
 pub(crate) mod online;
 pub(crate) mod report;
-pub(crate) mod retries;
 mod standing;
 pub(crate) mod time;
 pub(crate) mod updates;

@@ -82,7 +82,6 @@ pub(crate) fn report<A: Analysis>(
         && expected.exact != Exact::No
         && analysis.direct().difference(in_doubt).is_disjoint(prohibited);
     let Searched { graph, cycles, prepared, has_read } = searched(analysis, order, leads_on, budget);
-
     let found = types_of(analysis, allowed, &cycles, graph.is_empty);
     let doubted = found.intersection(in_doubt);
     let unsaid = counts.unsaid.filter(|_| !doubted.is_empty());
@@ -95,21 +94,15 @@ pub(crate) fn report<A: Analysis>(
     let is_settled =
         is_broken || !analysis.writes_known() || unsaid.is_some() && A::RESTS_ON_ALL_WRITES.contains(AnomalyType::G0);
     let asked = if is_settled { ModelSet::EMPTY } else { standing.to_decide(models) };
-    #[cfg(feature = "exact")]
-    let mut answers = exact::decide(analysis, prepared, asked, expected, budget);
-    #[cfg(not(feature = "exact"))]
-    let (mut answers, _) = (Answers::default(), (prepared, asked));
+    let mut answers = answers(analysis, prepared, asked, expected, budget);
     standing.learn(&answers);
     let shown = if answers.contradicts_itself { shown.union(AnomalyType::INTERNAL.into()) } else { shown };
     let is_invalid = is_broken || !answers.violated.is_disjoint(models);
     let undecided = standing.remaining(undecided);
     let left_open = standing.left_open(models, &answers);
     let is_open = !shown.is_empty() || !undecided.is_empty() || !left_open.is_empty() || !may_hold;
-    let verdict = match (is_invalid, is_open) {
-        (true, _) => Verdict::Invalid,
-        (false, true) => Verdict::Unknown,
-        (false, false) => Verdict::Valid,
-    };
+    let otherwise = if is_open { Verdict::Unknown } else { Verdict::Valid };
+    let verdict = if is_invalid { Verdict::Invalid } else { otherwise };
     let mut report = Report::new(checker, verdict);
     report.is_partial = is_broken && needs_search(analysis, expected, &cycles);
     levels(&mut report, (all, shown), answers.violated, &standing, expected);
@@ -200,6 +193,23 @@ fn prepared<A: Analysis>(analysis: &A) -> Prepared {
 #[cfg(not(feature = "exact"))]
 fn prepared<A: Analysis>(_: &A) -> Prepared {
     Prepared::Nothing
+}
+
+/// The exact decision of the requested levels.
+#[cfg(feature = "exact")]
+fn answers<A: Analysis>(
+    analysis: &A,
+    prepared: Prepared,
+    asked: ModelSet,
+    expected: &Expected,
+    budget: &Budget,
+) -> Answers {
+    exact::decide(analysis, prepared, asked, expected, budget)
+}
+
+#[cfg(not(feature = "exact"))]
+fn answers<A: Analysis>(_: &A, _: Prepared, _: ModelSet, _: &Expected, _: &Budget) -> Answers {
+    Answers::default()
 }
 
 /// What a valid verdict is based on if it is not a proof: unknown times, and levels that hold only as far as cycles

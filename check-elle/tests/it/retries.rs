@@ -217,8 +217,8 @@ fn a_completion_belongs_to_one_invocation_only() {
     }
 }
 
-/// The history in which a failed write and a later one have one value, and the one in which the failed write has a value
-/// that nothing else has. `None` if there are no such writes, or the value was read before it was written again.
+/// The history in which a failed write and a later one have one value, and the one in which the failed write has a
+/// value that nothing else has. `None` if there are no such writes, or the value was read before it was written again.
 fn written_again(choices: &mut Choices, mut ops: Vec<Entry>) -> Option<[Vec<Entry>; 2]> {
     fn written(mop: &mut Shown) -> Option<(usize, &mut u32)> {
         match mop {

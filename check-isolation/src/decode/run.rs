@@ -1,13 +1,14 @@
 //! The fold: turns ops into rows.
 
 mod left_out;
+mod retries;
 
 use super::block::Block;
 use super::decoded::{Counts, Decoded, Settings};
 use super::raw::{Act, RawMop, RawOp, RawReader, Undecoded};
 use super::rows::{NewRow, Rows};
 use super::seen::Seen;
-use super::settle::{self, Settled};
+use super::settle;
 use super::shown::{Direct, DirectCase};
 use super::versions::{VersionId, Versions};
 use super::{Holds, Mop, Row};
@@ -414,23 +415,6 @@ impl IsolationRun {
         Ok(report)
     }
 
-    /// The report with the reads of a value attributed to its last writer, if all others failed, and the history is
-    /// valid then. A transaction that failed did not happen, so an order of the others explains the history. Where no
-    /// order does, a read may show a failed write.
-    fn report_on_retries(&mut self, settled: &Settled, budget: &Budget) -> Option<Report> {
-        let case = settled.ambiguous?;
-        if self.data.is_partial || self.data.has_nameless || self.data.settings.timestamps {
-            return None;
-        }
-        self.data.versions.trusts_retries = true;
-        let trusting = settle::settle(&mut self.data);
-        let report = trusting.ambiguous.is_none().then(|| report::report(&self.data, &trusting, budget));
-        self.data.versions.trusts_retries = false;
-        let mut report = report.filter(|report| report.verdict == Verdict::Valid)?;
-        report.notes.push(explain::retried(&self.data, case));
-        Some(report)
-    }
-
     /// Adds rows for operations without a completion: they may have happened.
     fn push_open(&mut self) -> Result<(), HistoryError> {
         self.flush()?;
@@ -450,7 +434,7 @@ impl IsolationRun {
             });
             version.is_some_and(|version| taken.insert(version))
         };
-        nameless.retain(|open| !open.mops.iter().fold(false, |is_taken, mop| take_completion(mop) || is_taken));
+        nameless.retain(|open| open.mops.iter().filter(|mop| take_completion(mop)).count() == 0);
         open.append(&mut nameless);
         open.sort_unstable_by_key(|open| open.index);
         for open in open {

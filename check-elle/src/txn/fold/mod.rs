@@ -2,6 +2,7 @@
 
 mod decode;
 mod malformed;
+pub(crate) mod retries;
 mod share;
 
 pub(crate) use malformed::Malformed;
@@ -11,12 +12,12 @@ use super::analysis::Analysis;
 use super::columns::{Counts, Open, Txns};
 use super::expected::Expected;
 use super::report;
-use super::retries::{Claim, Doubted};
 use crate::ids::TxnId;
 use history_core::cast::Cast as _;
 use history_core::share::Share;
 use history_core::{Budget, HistoryError, Op, OpKind, Pair, Process, Report, Run, Value};
 use malformed::{FailedOps, MALFORMED_MAX};
+use retries::{Claim, Doubted};
 use std::ops::ControlFlow;
 
 /// The meaning of a workload's micro-ops.
@@ -63,7 +64,7 @@ pub(crate) trait Workload: Send {
     /// Returns true if some completion contains this write.
     fn is_completed(&self, mop: Self::Mop) -> bool;
 
-    /// Returns true if some completion without an invocation contains this write. From then on, its invocation is known.
+    /// Returns true if some completion without an invocation contains this write. Its invocation is known from then on.
     fn take_completion(&mut self, mop: Self::Mop) -> bool;
 
     /// The fault, if there is one, of an invocation without a completion if another completion contains this write of
@@ -310,8 +311,8 @@ impl<W: Workload> TxnRun<W> {
         // An invocation without a client's name belongs to the completion with its writes, if there is one.
         let mut nameless = std::mem::take(&mut self.nameless);
         nameless.retain(|open| {
-            let is_taken = |is_completed: bool, mop: &W::Mop| self.workload.take_completion(*mop) || is_completed;
-            !open.mops.iter().filter(|mop| W::is_write(**mop)).fold(false, is_taken)
+            let writes = open.mops.iter().filter(|mop| W::is_write(**mop));
+            writes.filter(|mop| self.workload.take_completion(**mop)).count() == 0
         });
         open.append(&mut nameless);
         open.sort_unstable_by_key(|open| open.index);

@@ -1,19 +1,19 @@
 //! Values that a failed transaction wrote, and that a later one wrote again, as in a retry.
 //!
-//! A transaction that failed did not happen, so such a value has one writer: an explanation that attributes each read of
-//! the value to the later write explains the history. If there is no such explanation, either the history is violated,
-//! or some read shows the failed write, which is a G1a. So where G1a is prohibited, the history is violated in any case,
-//! and the levels that it is known to violate are those that G1a violates as well.
+//! A transaction that failed did not happen, so such a value has one writer: an explanation that attributes each read
+//! of the value to the later write explains the history. If there is no such explanation, either the history is
+//! violated, or some read shows the failed write, which is a G1a. So where G1a is prohibited, the history is violated
+//! in any case, and the levels that it is known to violate are those that G1a violates as well.
 //!
 //! Where G1a is not prohibited, the write counts as one of two with the same value. So it does if a read showed the
-//! value before the later transaction was invoked (or completed, if its invocation is unknown): such a read is a G1a for
-//! an observer, but levels without real time would not rule it out.
+//! value before the later transaction was invoked (or completed, if its invocation is unknown): such a read is a G1a
+//! for an observer, but levels without real time would not rule it out.
 
-use super::Txns;
 use crate::anomaly::AnomalyType;
 use crate::ids::TxnId;
 use crate::lattice;
 use crate::model::ModelSet;
+use crate::txn::Txns;
 use crate::txn::expected::Expected;
 use history_core::{Report, Verdict};
 
