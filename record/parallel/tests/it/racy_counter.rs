@@ -1,5 +1,4 @@
-//! A counter whose increment is a load and a store: of two concurrent increments, one is lost. The correct counter
-//! increments in one step.
+//! A counter whose broken increment is a load and a store, so that one of two concurrent increments is lost.
 
 use history_core::{Datum, Verdict};
 use proptest::prelude::*;
