@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use super::seen::Seen;
-use super::versions::{Version, VersionId, Versions};
+use super::versions::{VersionId, Versions};
 use super::{Contradiction, Holds, Mop, Row, What};
 use crate::ids::KeyId;
 use crate::level::Level;
@@ -41,18 +41,6 @@ impl Decoded {
     /// Returns true if an op that could not be decoded may have written any value to a key.
     pub(crate) fn may_be_written(&self, key: KeyId) -> bool {
         self.writes_unknown || self.is_partial && self.unclear_keys.binary_search(&key).is_ok()
-    }
-
-    /// Returns true if a row read a version before the retry began to which the read would be attributed; if that is
-    /// unknown, before the retry ended.
-    pub(super) fn is_before_retry(&self, row: Row, version: &Version) -> bool {
-        if !version.is_retry {
-            return false;
-        }
-        // A retry is not the first op.
-        let begin = self.rows.begin(version.writer);
-        let from = if begin == 0 { self.rows.index(version.writer) } else { begin };
-        self.rows.index(row) < from
     }
 
     /// Why a row violates the assumption of distinct values, if so: it wrote a value to a key that another transaction,

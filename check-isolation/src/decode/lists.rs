@@ -181,11 +181,6 @@ fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize
         return;
     }
     let list = &run.trunks[key.at()][..length];
-    if let Some(version) = list.iter().map(|id| run.versions.get(*id)).find(|version| run.is_before_retry(row, version))
-    {
-        let writers = [version.writer, version.again];
-        shown.ambiguous.get_or_insert(Ambiguous { key, code: version.code, writers, reader: row });
-    }
     let last = run.versions.get(list[length - 1]);
     let is_own = list.iter().any(|id| run.versions.get(*id).writer == row);
     // If each element of a list has one writer, its faults are certain.

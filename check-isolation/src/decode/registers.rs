@@ -45,7 +45,7 @@ fn look(run: &Decoded, row: Row, (at, key): (usize, KeyId), version: VersionId, 
     }
     let version = run.versions.get(version);
     let writer = version.writer;
-    if version.again != Row::NONE || run.is_before_retry(row, &version) {
+    if version.again != Row::NONE {
         let writers = [writer, version.again];
         shown.ambiguous.get_or_insert(Ambiguous { key, code: version.code, writers, reader: row });
     }

@@ -1,7 +1,6 @@
 //! The fold: turns ops into rows.
 
 mod left_out;
-mod retries;
 
 use super::block::Block;
 use super::decoded::{Counts, Decoded, Settings};
@@ -400,8 +399,7 @@ impl IsolationRun {
             (self.data.writes_unknown, self.data.resets_unknown) = (true, unsaid.is_some());
             settled = settle::settle(&mut self.data);
         }
-        let retried = self.report_on_retries(&settled, budget);
-        let mut report = retried.unwrap_or_else(|| report::report(&self.data, &settled, budget));
+        let mut report = report::report(&self.data, &settled, budget);
         report.notes.extend(self.data.unread.note());
         report.notes.extend(unsaid.map(explain::unsaid));
         if let Some(index) = unsaid {

@@ -54,21 +54,8 @@ pub(crate) struct Versions {
     mixed_codes: Vec<i64>,
     /// The first position of the page that contains the last one of them.
     mixed_page: usize,
-    /// The last writer of a value that was written twice.
-    again: IntMap<Again>,
-    /// Whether reads are attributed to the last writer of a value if all others failed.
-    pub(super) trusts_retries: bool,
-}
-
-/// A write of a value that was written before.
-#[derive(Clone, Copy, Debug)]
-struct Again {
-    row: Row,
-    has_failed: bool,
-    /// Whether the row overwrote it.
-    is_overwritten: bool,
-    /// Whether all rows that wrote it before failed.
-    is_retry: bool,
+    /// The second writer of a value that was written twice.
+    again: IntMap<Row>,
 }
 
 /// The pages of a key, and its last write. Half a cache line, so that one access fetches all of it.
@@ -115,12 +102,10 @@ pub(crate) struct Version {
     pub(crate) code: i64,
     /// The first writer; `Row::NONE` if there is none.
     pub(crate) writer: Row,
-    /// The last writer, if the value was written twice, and it is unknown which write a read observed.
+    /// The second writer, if the value was written twice.
     pub(crate) again: Row,
     /// Whether the first writer overwrote it.
     pub(crate) is_intermediate: bool,
-    /// Whether reads are attributed to this writer although another one wrote the value before, and failed.
-    pub(crate) is_retry: bool,
 }
 
 impl Versions {
@@ -226,20 +211,10 @@ impl Versions {
         let (before, overwritten) = std::mem::replace(&mut self.keys[key.at()].last, (row, version));
         if before == row && self.writer(overwritten) == row {
             self.writers[overwritten.at()] |= OVERWRITTEN;
-        } else if before == row
-            && let Some(again) = self.again.get(overwritten.number().into()).filter(|again| again.row == row)
-        {
-            let again = Again { is_overwritten: true, ..*again };
-            self.again.insert(overwritten.number().into(), again);
         }
         let writer = self.writer(version);
         if writer != Row::NONE {
-            let is_retry = match self.again.get(version.number().into()) {
-                None => writer != row && self.writers[version.at()] & FAILED != 0,
-                Some(again) => again.row != row && again.is_retry && again.has_failed,
-            };
-            let again = Again { row, has_failed, is_overwritten: false, is_retry };
-            self.again.insert(version.number().into(), again);
+            self.again.insert(version.number().into(), row);
         }
         if writer == Row::NONE || writer == row {
             self.writers[version.at()] = row.number() | if has_failed { FAILED } else { 0 };
@@ -287,17 +262,10 @@ impl Versions {
     }
 
     pub(crate) fn get(&self, version: VersionId) -> Version {
-        let code = self.code(version);
-        let again = self.again.get(version.number().into());
-        // If all writers failed, it does not matter which write a read observed.
-        if let Some(again) = again.filter(|again| again.is_retry && (self.trusts_retries || again.has_failed)) {
-            let Again { row: writer, is_overwritten: is_intermediate, has_failed, .. } = *again;
-            return Version { code, writer, again: Row::NONE, is_intermediate, is_retry: !has_failed };
-        }
-        let again = again.map_or(Row::NONE, |again| again.row);
+        let again = self.again.get(version.number().into()).copied().unwrap_or(Row::NONE);
         let writer = self.writers[version.at()];
         let is_intermediate = writer != NOBODY && writer & OVERWRITTEN != 0;
-        Version { code, writer: self.writer(version), again, is_intermediate, is_retry: false }
+        Version { code: self.code(version), writer: self.writer(version), again, is_intermediate }
     }
 }
 
@@ -374,31 +342,5 @@ mod tests {
         }
         assert_eq!([one, two].map(|version| versions.get(version).is_intermediate), [false, true]);
         assert_eq!(versions.get(one).again, row);
-    }
-
-    #[test]
-    fn a_value_that_only_failed_rows_wrote_before_has_one_writer() {
-        let mut versions = Versions { trusts_retries: true, ..Versions::default() };
-        let key = versions.key(7);
-        let [retried, twice, overwritten, other] = [1, 2, 3, 4].map(|code| versions.version(key, code));
-        let rows = [0, 1, 2, 3, 4].map(Row::new);
-        for (version, row, has_failed) in [
-            (retried, 0, true),
-            (twice, 0, true),
-            (overwritten, 0, true),
-            (retried, 1, true),
-            (retried, 2, false),
-            (twice, 2, false),
-            (overwritten, 3, false),
-            (other, 3, false),
-            (twice, 4, false),
-        ] {
-            versions.write(key, version, rows[row], has_failed);
-        }
-        let [retried, twice, overwritten] = [retried, twice, overwritten].map(|version| versions.get(version));
-        assert_eq!((retried.writer, retried.again, retried.is_retry), (rows[2], Row::NONE, true));
-        assert!(retried.is_intermediate, "the last row wrote another value after it");
-        assert_eq!((twice.writer, twice.again, twice.is_retry), (rows[0], rows[4], false));
-        assert_eq!((overwritten.writer, overwritten.is_intermediate), (rows[3], true));
     }
 }

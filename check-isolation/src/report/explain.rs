@@ -71,17 +71,6 @@ pub(super) fn ambiguous(run: &Decoded, case: crate::decode::Ambiguous) -> String
     )
 }
 
-/// The assumption about values that a failed transaction wrote before another one.
-pub(crate) fn retried(run: &Decoded, case: crate::decode::Ambiguous) -> String {
-    let (key, value) = (key(run, case.key), run.interner.datum(case.code));
-    let [failed, later] = case.writers.map(|row| run.rows.index(row));
-    format!(
-        "A transaction that failed (index {failed}) wrote {value} to key {key}, and a later one (index {later}) wrote it \
-         again. Reads of such values are attributed to the later write. If one shows the failed write instead, that is a \
-         G1a."
-    )
-}
-
 /// The first `max` moments of an order.
 pub(super) fn order(run: &Decoded, settled: &Settled, order: &Order, max: usize) -> Vec<String> {
     let index = |txn: TxnId| run.rows.index(settled.rows[txn.at()]);

@@ -72,34 +72,6 @@ fn initial_values_are_before_all_writes() {
     );
 }
 
-/// A transaction that failed did not happen, so a value that it wrote and a later one wrote again has one writer.
-#[test]
-fn a_read_is_attributed_to_the_write_that_did_not_fail() {
-    let note = "A transaction that failed (index 1) wrote 1 to key x, and a later one (index 3) wrote it again.";
-    for [write, other, both] in [["[:w x 1]", "[:w x 2]", "[:r x 1]"], ["[:append x 1]", "[:append x 2]", "[:r x [1]]"]]
-    {
-        let check = |events: &[(u32, &str, &str)]| report(&Isolation::default(), events);
-        let failed = [(0, "invoke", write), (0, "fail", write)];
-        let again = [(0, "invoke", write), (0, "ok", write)];
-        let read = [(1, "invoke", both), (1, "ok", both)];
-        let retried = check(&[failed, again, read].concat());
-        assert_eq!(retried.verdict, Verdict::Valid, "{:?}", retried.notes);
-        assert!(retried.notes.iter().any(|other| other.starts_with(note)), "{:?}", retried.notes);
-        let open = check(&[&failed[..], &again[..1], &read[..]].concat());
-        assert_eq!(open.verdict, Verdict::Valid, "the second write may have happened: {:?}", open.notes);
-        let failed_again = check(&[failed, failed, read].concat());
-        assert_eq!(failed_again.anomaly_types().collect::<Vec<_>>(), ["G1a"], "{:?}", failed_again.notes);
-        let early = check(&[failed, read, again].concat());
-        assert_eq!(early.verdict, Verdict::Unknown, "the read was over before the second write: {:?}", early.notes);
-        let overwriting = format!("{write} {other}");
-        let later = [(0, "invoke", &*overwriting), (0, "ok", &*overwriting)];
-        let intermediate = check(&[failed, later, read].concat());
-        assert_eq!(intermediate.verdict, Verdict::Unknown, "a G1a or a G1b: {:?}", intermediate.notes);
-        let by_two = check(&[failed, again, [(2, "invoke", write), (2, "ok", write)], read].concat());
-        assert_eq!(by_two.verdict, Verdict::Unknown, "{:?}", by_two.notes);
-    }
-}
-
 #[test]
 fn an_aborted_read_is_certain_only_if_no_other_op_may_have_written_the_value() {
     for [write, read] in [["[:w x 1]", "[:r x 1]"], ["[:append x 1]", "[:r x [1]]"]] {
