@@ -1,7 +1,7 @@
 //! Timelines of recorded histories: which operations are drawn as placed.
 
 use check_register::Linearizable;
-use check_register::models::CasRegister;
+use check_register::models::{CasRegister, MultiRegister};
 use history_core::figure::{Bar, BarStatus, Content, Timeline};
 use history_core::{Budget, History, Verdict};
 use std::fmt::Write as _;
@@ -103,4 +103,25 @@ fn what_can_be_placed_is_drawn_as_placed_where_no_order_is_known() {
     assert!(told.contains("There are too many orders to list the states in which it could take effect."), "{told}");
     let note = "No order is shown: there are too many orders of these operations.";
     assert_eq!(timeline.note.as_deref(), Some(note));
+}
+
+#[test]
+fn a_key_with_a_slash_names_one_page_and_no_folder() {
+    let mut text = String::new();
+    for (process, key) in ["q", "q_.html/x"].iter().enumerate() {
+        for (read, value) in [("write", 1), ("read", 2)] {
+            for kind in ["invoke", "ok"] {
+                _ = writeln!(
+                    text,
+                    "{{:process {process}, :type :{kind}, :f :txn, :value [[:{read} \"{key}\" {value}]]}}"
+                );
+            }
+        }
+    }
+    let checker = Linearizable::<MultiRegister>::default();
+    let budget = Budget::default().with_figures(true);
+    let mut report = checker.check_within(&History::parse(&text).unwrap(), &budget).unwrap();
+    let names: Vec<String> = report.take_figures().into_iter().map(|figure| figure.name).collect();
+    assert_eq!(names.len(), 2, "one for each key: {names:?}");
+    assert!(names.iter().all(|name| !name.contains('/')), "{names:?}");
 }
