@@ -282,7 +282,6 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
             return Ok(ControlFlow::Break(()));
         }
         Ok(match self.events.outcome() {
-            _ if self.decoder.is_blocked() => ControlFlow::Break(()),
             // An operation whose effect is not recorded may still fail, or turn out to have changed nothing.
             Outcome::Violation(_) if !self.is_violated() => ControlFlow::Continue(()),
             Outcome::Violation(_) | Outcome::Unknown(Reason::Whole) => ControlFlow::Break(()),

@@ -40,8 +40,6 @@ pub struct Decoder<O> {
     hidden: Option<u64>,
     /// The first of these that cannot be decoded at all.
     fault: Option<Fault>,
-    /// Whether an operation that cannot be decoded has completed without failing.
-    is_blocked: bool,
     coverage: Coverage,
     /// Failed operations whose invocations cannot be decoded: the first one, and the ops of all of them.
     ignored: Option<Fault>,
@@ -132,7 +130,6 @@ impl<O> Default for Decoder<O> {
             hidden_in_flight: 0,
             hidden: None,
             fault: None,
-            is_blocked: false,
             coverage: Coverage::default(),
             ignored: None,
             ignored_ops: 0,
@@ -146,7 +143,7 @@ impl<O> Decoder<O> {
     /// Decodes an op of a client.
     ///
     /// An invocation that cannot be decoded does not record what it changes. If the operation fails, it did not happen
-    /// and is ignored; otherwise see [`Decoder::first_hidden`] and [`Decoder::is_blocked`].
+    /// and is ignored; otherwise see [`Decoder::first_hidden`].
     ///
     /// # Errors
     ///
@@ -245,7 +242,6 @@ impl<O> Decoder<O> {
             Fault::keep_first(&mut self.ignored, in_flight.fault);
             return DecodedEvent::Failed { slot };
         }
-        self.is_blocked = true;
         self.hidden = earliest(self.hidden, in_flight.hidden);
         Fault::keep_first(&mut self.fault, in_flight.fault);
         DecodedEvent::Crashed { slot, op: None }
@@ -274,12 +270,6 @@ impl<O> Decoder<O> {
 
     fn in_flight(&self) -> impl Iterator<Item = &InFlight<O>> {
         self.open.iter().flatten()
-    }
-
-    /// Returns true if an operation that cannot be decoded has completed without failing: further ops cannot change the
-    /// verdict. O(1).
-    pub fn is_blocked(&self) -> bool {
-        self.is_blocked
     }
 
     /// The position of the first operation that cannot be decoded and may have happened, with the reason: then no

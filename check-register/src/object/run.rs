@@ -167,7 +167,6 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
             return Ok(ControlFlow::Continue(()));
         }
         match self.take(op) {
-            Ok(()) if self.decoder.is_blocked() => Ok(ControlFlow::Break(())),
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(OpFault::Error(error)) => Err(error),
             Err(OpFault::Malformed(reason)) => {

@@ -76,6 +76,10 @@ const BEFORE_HIDDEN: &[Case] = &[
     // An operation in flight at that point counts with its final outcome, or as one that did not happen.
     ("multi-register", "1i W1 2i R 2k R2 9i nil 1k W1", INVALID, "covers only the ops before the op at index 3"),
     ("multi-register", "1i W2 2i R 2k R2 9i nil 3i R 1k W2 3k R5", UNKNOWN, "because of the op at index 3"),
+    // The same if the unknown operation ends first.
+    ("multi-register", "1i W2 2i R 2k R2 9i :j 9k :j 1x W2", INVALID, "covers only the ops before the op at index 3 ("),
+    ("multi-register", "1i W2 2i R 2k R2 9i :j 9? :j 1x W2", INVALID, "covers only the ops before the op at index 3 ("),
+    ("multi-register", "1i W2 2i R 2k R2 9i :j 9k :j 1k W2", UNKNOWN, "because of the op at index 3 ("),
 ];
 
 /// `1i W1`: process 1 invokes a transaction that writes 1 to x; `k` is ok, `x` is fail, and `?` is info.
