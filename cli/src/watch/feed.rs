@@ -4,7 +4,7 @@ use super::ahead::{Ahead, ReadOn};
 use super::follow::Shared;
 use super::follow::gap::Gap;
 use super::inbox::{Inbox, Text};
-use super::refused::{Refusal, Refused};
+use super::refused::{Doubt, Refusal, Refused};
 use histcheck_front::ReadAs;
 use history_core::cast::Cast as _;
 use history_core::state::Damaged;
@@ -184,6 +184,21 @@ impl Feed {
         } else {
             Gap::None
         }
+    }
+
+    /// Returns true if ops may be missing. Ops after the last one matter only to a verdict on the whole history.
+    pub(super) fn has_gap(&self, is_whole: bool) -> bool {
+        match self.gap() {
+            Gap::None => false,
+            Gap::Behind => is_whole,
+            Gap::Before => true,
+        }
+    }
+
+    /// Returns from where on the recorded history may differ from the real one, if it may.
+    pub(super) fn doubt(&self) -> Doubt {
+        let missing = if self.has_gap(false) { Doubt::FromHere } else { Doubt::None };
+        self.refused().map_or(missing, Refused::doubt)
     }
 
     /// The messages that were refused before the last ops that were read.

@@ -34,7 +34,6 @@ use ahead::ReadOn;
 pub(crate) use checkpoint::{Checkpoints, written};
 use checkpoint::{Keeper, Printed, Resume};
 use feed::Feed;
-use follow::gap::Gap;
 use histcheck_front::clocks;
 use histcheck_front::setup::guarded;
 use history_core::cast::Cast as _;
@@ -251,8 +250,12 @@ impl<'w> Watched<'w, '_> {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
-                // If the history is already invalid, the watch continues, so that its writer can continue.
-                settled = flow.is_break() && self.job.keep_going && self.printed.is_violated;
+                // Only a violation ends a watch early: what writes the history must not end because of an unknown
+                // verdict. With --keep-going, a violation does not end it either.
+                settled = flow.is_break() && (self.job.keep_going || !self.printed.is_violated);
+                if settled {
+                    self.warn_of_the_last(op);
+                }
                 Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
             self.warn_of_doubt(run.as_ref());
@@ -375,7 +378,7 @@ impl<'w> Watched<'w, '_> {
 
     /// Warns at the end about omitted ops, and about names that no process had.
     fn warn_of_the_end(&mut self, feed: &Feed, is_whole: bool) {
-        self.warn_of_gap(has_gap(feed, is_whole));
+        self.warn_of_gap(feed.has_gap(is_whole));
         if let Some(position) = feed.cut_off() {
             let line = position.line;
             self.status.suspended(|| {
@@ -394,7 +397,7 @@ impl<'w> Watched<'w, '_> {
         for refusal in feed.news() {
             self.status.suspended(|| diagnose::warning(&refusal.sentence()));
         }
-        self.warn_of_gap(has_gap(feed, false));
+        self.warn_of_gap(feed.has_gap(false));
     }
 
     fn warn_of_gap(&mut self, has_gap: bool) {
@@ -412,11 +415,21 @@ impl<'w> Watched<'w, '_> {
         }
     }
 
+    /// Warns that no op after this one can change the verdict, unless a violation or a doubt was reported before.
+    fn warn_of_the_last(&self, op: &Op<'_>) {
+        if !self.printed.is_violated && self.said.doubt.is_none() {
+            let (place, text) = (op.place(), "the watch reads to the end of the history, and prints the verdict then");
+            self.status.suspended(|| {
+                diagnose::warning(&format!("no op after the one at {place} can change the verdict: {text}"));
+            });
+        }
+    }
+
     /// Stores and reports the result of an op. Returns whether to continue.
     fn look(&mut self, run: &dyn Run, op: &Op<'_>, feed: &Feed) -> Result<bool, Exit> {
         if !self.printed.is_violated && run.is_violated() {
             self.printed.is_violated = true;
-            self.printed.violated = (doubt(feed) == Doubt::None).then(|| since(op));
+            self.printed.violated = (feed.doubt() == Doubt::None).then(|| since(op));
             if let Some(page) = self.page.as_mut().filter(|_| self.printed.violated.is_some()) {
                 page.violation(Some(op.index), run.violation().as_ref());
             }
@@ -452,7 +465,7 @@ impl<'w> Watched<'w, '_> {
             return Ok(());
         }
         let Some(mut report) = report else { return Ok(()) };
-        self.qualify_since(&mut report, since, feed, has_gap(feed, false));
+        self.qualify_since(&mut report, since, feed, feed.has_gap(false));
         let is_last = self.printed.violations >= WRITTEN_MAX;
         let end = if is_last { " Further violations are counted, but not reported." } else { "" };
         report.notes.push(format!("The history continues.{end}"));
@@ -464,11 +477,11 @@ impl<'w> Watched<'w, '_> {
     fn qualify(&self, report: &mut Report, feed: &Feed, is_whole: bool) {
         clocks::doubt(report, &self.job.check.setup.checker.about(), feed.dropped_client_orders());
         let violated = self.printed.violated.clone().filter(|_| report.verdict == Verdict::Invalid);
-        self.qualify_since(report, violated, feed, has_gap(feed, is_whole));
+        self.qualify_since(report, violated, feed, feed.has_gap(is_whole));
     }
 
     fn qualify_since(&self, report: &mut Report, since: Option<String>, feed: &Feed, has_gap: bool) {
-        if doubt(feed) != Doubt::FromTheBeginning {
+        if feed.doubt() != Doubt::FromTheBeginning {
             report.notes.extend(since);
         }
         if let Some(refused) = feed.refused() {
@@ -478,21 +491,6 @@ impl<'w> Watched<'w, '_> {
             follow::gap::qualify(report, self.printed.violated.is_some());
         }
     }
-}
-
-/// Returns true if ops may be missing. Ops after the last one matter only to a verdict on the whole history.
-fn has_gap(feed: &Feed, is_whole: bool) -> bool {
-    match feed.gap() {
-        Gap::None => false,
-        Gap::Behind => is_whole,
-        Gap::Before => true,
-    }
-}
-
-/// Returns from where on the recorded history may differ from the real one, if it may.
-fn doubt(feed: &Feed) -> Doubt {
-    let missing = if has_gap(feed, false) { Doubt::FromHere } else { Doubt::None };
-    feed.refused().map_or(missing, refused::Refused::doubt)
 }
 
 fn since(op: &Op<'_>) -> String {

@@ -395,6 +395,22 @@ fn a_violation_ends_the_watch_while_writers_go_on() {
     }
 }
 
+/// What writes a history must not end because the verdict is unknown.
+#[test]
+fn an_unknown_verdict_does_not_end_the_watch() {
+    let contradiction = READ_OF_1.replace("\"f\":\"read\",\"value\":null", "\"f\":\"write\",\"value\":2");
+    let contradiction = contradiction.replace("\"read\"", "\"write\"");
+    let assert = histcheck("watch -m register").stdin(contradiction.clone() + READ_OF_1).assert().code(2);
+    let (printed, warned) = (stdout(&assert), stderr(&assert));
+    assert!(printed.starts_with("-\tunknown\n"), "{printed}");
+    assert!(printed.contains("the completion contradicts its invocation"), "{printed}");
+    let last = "warning: no op after the one at index 1 (line 2) can change the verdict: the watch reads to the end";
+    assert_eq!(warned.matches(last).count(), 1, "{warned}");
+    // Later text is read.
+    let broken = histcheck("watch -m register").stdin(contradiction + "]").assert().code(255);
+    assert!(stderr(&broken).contains("-:3:1"), "{}", stderr(&broken));
+}
+
 #[test]
 fn what_makes_no_sense_is_wrong_usage() {
     for (words, why) in [
