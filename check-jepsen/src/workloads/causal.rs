@@ -179,7 +179,7 @@ impl CausalRun {
             (Value::Int(value), _, true) | (Value::Nil, Some(value), true) => Ok(Claim::Writes(value)),
             (Value::Int(value), _, false) => Ok(Claim::Shows(value)),
             (Value::Nil, _, false) => Ok(Claim::Nothing),
-            (value, ..) => Err(OpFault::Blocking(format!("expected an integer as the op's value, found {value}"))),
+            (value, ..) => Err(OpFault::Blocking(expected_integer(value))),
         }
     }
 
@@ -275,6 +275,25 @@ impl CausalRun {
     }
 }
 
+fn expected_integer(found: Value<'_>) -> String {
+    format!("expected an integer as the op's value, found {found}")
+}
+
+/// Returns true if the result of a read is neither an integer, nor nil, nor a collection. A collection may be a pair of
+/// a key and a value: then the ops belong to several registers, and nothing can be concluded.
+fn is_scalar_fault(value: Value<'_>) -> bool {
+    !matches!(
+        value,
+        Value::Int(_)
+            | Value::Nil
+            | Value::Vector(_)
+            | Value::List(_)
+            | Value::Set(_)
+            | Value::Map(_)
+            | Value::Tagged(..)
+    )
+}
+
 /// A text that is the same for equal values: a list is written as a vector, and the keys of a map are sorted.
 fn canonical(value: Value<'_>) -> String {
     let mut text = String::new();
@@ -308,6 +327,11 @@ impl Workload for CausalRun {
         let invoked = self.follow(op, writes)?;
         match op.kind {
             OpKind::Invoke | OpKind::Fail => Ok(OpUse::Understood),
+            OpKind::Ok if !writes && is_scalar_fault(op.value) => {
+                // The read changes nothing, and its position can be linked to.
+                self.complete(op, Claim::Nothing)?;
+                Err(OpFault::Undecodable(expected_integer(op.value)))
+            }
             OpKind::Ok => self.complete(op, CausalRun::claim(op, writes, invoked)?),
             OpKind::Info if !writes => Ok(OpUse::Understood),
             // A crashed op may have the reason in place of its value.

@@ -177,6 +177,24 @@ fn what_has_no_order_is_unknown() {
 }
 
 #[test]
+fn a_read_that_cannot_be_decoded_hides_no_violation() {
+    let unread = "{:process 0, :type :ok, :f :read, :value \"0\", :position 2, :link 1}";
+    let read = |shown: u32, link: u32| {
+        format!("{{:process 0, :type :ok, :f :read, :value {shown}, :position 3, :link {link}}}")
+    };
+    for (last, expected, note) in [
+        (read(0, 2), Verdict::Unknown, "because of the op at index 1 (line 1): expected an integer as the op's value"),
+        (read(1, 2), Verdict::Invalid, "ignores the op at index 1 (line 1): expected an integer as the op's value"),
+        // The position of the read is the last one.
+        (read(0, 1), Verdict::Invalid, "ignores the op at index 1 (line 1): expected an integer as the op's value"),
+    ] {
+        let report = judge(&Causal::default(), &[], &format!("{INIT} {unread} {last}"));
+        assert_eq!(report.verdict, expected, "{last}: {:?}", report.notes);
+        assert!(report.notes[0].contains(note), "{:?}", report.notes);
+    }
+}
+
+#[test]
 fn positions_are_equal_as_values_are() {
     let verdict = |position: &str, link: &str| {
         let text = format!(
