@@ -110,7 +110,7 @@ fn micro_op(mop: Value<'_>, function: Function, messages: &mut Messages, items: 
 }
 
 fn polled_key(key: Value<'_>, list: Value<'_>, messages: &mut Messages, items: &mut Vec<Item>) -> Result<(), OpFault> {
-    let key = messages.key_id(key)?;
+    let key = messages.map_key_id(key)?;
     items.push(Item::Polled(key));
     if list.is_nil() {
         return Ok(());

@@ -74,8 +74,8 @@ pub use checking::unread_keys::UnreadKeys;
 pub use checking::unread_results::UnreadResults;
 pub use common::mops::{MopParts, Mops};
 pub use common::{
-    FunctionsInFlight, Id, IntMap, Interner, KeyedIds, NextStep, OpFault, UndecodedOps, UnknownName, cast, explain,
-    state,
+    FunctionsInFlight, Id, IntMap, Interner, KeySpelling, KeyedIds, NextStep, OpFault, UndecodedOps, UnknownName, cast,
+    explain, map_key, state,
 };
 pub use error::{ErrorKind, HistoryError, Position, Snippet};
 pub use ops::batch::Batch;

@@ -1,9 +1,9 @@
 //! The versions of each key: its first version, and all mutations.
 
 use crate::ids::{KeyId, TxnId};
-use history_core::Interner;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
+use history_core::{Interner, KeySpelling};
 
 /// The status of a mutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,7 @@ pub(crate) struct Mutation {
 #[derive(Debug)]
 pub(crate) struct Key {
     pub(crate) code: i64,
+    pub(super) spelling: KeySpelling,
     /// Whether it is excluded from the check.
     pub(crate) left_out: bool,
     /// The mutation that created the key with the universe; `None` if the key is initially absent.
@@ -71,7 +72,8 @@ impl Keys {
     /// The key with this code, created if it is new.
     pub(super) fn id(&mut self, code: i64) -> KeyId {
         *self.by_code.entry(code).or_insert_with(|| {
-            self.keys.push(Key { code, left_out: false, base: None, mutations: Vec::new() });
+            let spelling = KeySpelling::default();
+            self.keys.push(Key { code, spelling, left_out: false, base: None, mutations: Vec::new() });
             KeyId::new(self.keys.len() - 1)
         })
     }

@@ -10,7 +10,7 @@ use crate::txn::fold::retries::Claim;
 use crate::txn::fold::{Malformed, Workload};
 use crate::txn::{Txns, mop};
 use history_core::hash::HashSet;
-use history_core::{Budget, Interner, Op, OpKind, Value};
+use history_core::{Budget, Interner, KeySpelling, Op, OpKind, Value, map_key};
 
 /// A run of the closed-predicate checker on one history.
 pub(crate) struct PredicateRun {
@@ -35,15 +35,21 @@ impl PredicateRun {
         }
     }
 
-    /// The key in a value. A string that contains an integer represents it, because the keys of a JSON object are
-    /// strings.
+    /// The key of a micro-op.
     fn key(&mut self, key: Value<'_>) -> KeyId {
-        let integer = match key {
-            Value::Str(text) => text.parse().ok().filter(|int: &i64| int.to_string() == text),
-            _ => None,
-        };
-        let code = self.interner.code(integer.map_or(key, Value::Int));
-        self.keys.id(code)
+        self.spelled_key(key, KeySpelling::see)
+    }
+
+    /// The key of a map.
+    fn map_key(&mut self, key: Value<'_>) -> KeyId {
+        self.spelled_key(key, KeySpelling::see_in_map)
+    }
+
+    fn spelled_key(&mut self, key: Value<'_>, see: impl FnOnce(&mut KeySpelling, Value<'_>)) -> KeyId {
+        let code = self.interner.code(map_key(key));
+        let id = self.keys.id(code);
+        see(&mut self.keys.keys[id.at()].spelling, key);
+        id
     }
 
     /// A predicate read. An `ok` one has a result: a map, or pairs of keys and values.
@@ -56,10 +62,15 @@ impl PredicateRun {
         let mut shown = std::mem::take(&mut self.shown);
         shown.clear();
         let is_read = match result {
-            Value::Map(entries) => entries.iter().all(|entry| self.show(entry, &mut shown)),
-            Value::Vector(pairs) | Value::List(pairs) => {
-                pairs.iter().all(|pair| pair.as_pair().is_some_and(|entry| self.show(entry, &mut shown)))
-            }
+            Value::Map(entries) => entries.iter().all(|(key, value)| {
+                shown.push((self.map_key(key), self.interner.code(value)));
+                !value.is_nil()
+            }),
+            Value::Vector(pairs) | Value::List(pairs) => pairs.iter().all(|pair| {
+                let Some((key, value)) = pair.as_pair() else { return false };
+                shown.push((self.key(key), self.interner.code(value)));
+                !value.is_nil()
+            }),
             _ => false,
         };
         shown.sort_unstable();
@@ -69,10 +80,24 @@ impl PredicateRun {
         mop
     }
 
-    fn show(&mut self, (key, value): (Value<'_>, Value<'_>), shown: &mut Vec<(KeyId, i64)>) -> bool {
-        let key = self.key(key);
-        shown.push((key, self.interner.code(value)));
-        !value.is_nil()
+    /// Excludes mutated keys that may be two keys, and returns the first mutation of one.
+    fn leave_out_ambiguous(&mut self, txns: &Txns<Mop>) -> Option<Malformed> {
+        let mut malformed = None;
+        for key in self.keys.keys.iter_mut().filter(|key| key.spelling.is_ambiguous()) {
+            // If neither of both is ever written, it does not matter which one a read is about.
+            let Some(mutation) = key.base.iter().chain(&key.mutations).next() else { continue };
+            key.left_out = true;
+            malformed.get_or_insert_with(|| Malformed {
+                index: txns.index(mutation.txn),
+                line: None,
+                reason: format!(
+                    "the history writes the key {} both as an integer and as a string, so whether it is one key is \
+                     unknown",
+                    self.interner.datum(key.code)
+                ),
+            });
+        }
+        malformed
     }
 
     /// The transaction that created the universe: the first one, if it did nothing else, is `ok`, and completed before
@@ -129,7 +154,7 @@ impl Workload for PredicateRun {
             if value.is_nil() {
                 return Some(Err(format!("key {key} begins with nil; expected a value, or no such key")));
             }
-            mops.push(Mop::Mutate { key: self.key(key), code: self.interner.code(value), how: How::Init });
+            mops.push(Mop::Mutate { key: self.map_key(key), code: self.interner.code(value), how: How::Init });
         }
         // The order in a map does not matter.
         mops.sort_unstable_by_key(|mop| mop.key());
@@ -186,10 +211,10 @@ impl Workload for PredicateRun {
         if let Some(creator) = Self::creator(txns) {
             self.keys.found_universe(creator);
         }
+        let mut malformed = self.leave_out_ambiguous(txns);
         if !self.selects.take_integers() {
-            return None;
+            return malformed;
         }
-        let mut malformed = None;
         for key in &mut self.keys.keys {
             // Values other than small integers have codes below that of nil.
             let strange = key.base.iter().chain(&key.mutations).find(|mutation| mutation.code < Interner::NIL);

@@ -2,7 +2,7 @@
 
 use crate::columns::id_map::IdMap;
 use crate::columns::ids::{IDS_MAX, KeyId, MsgId, NO_OFFSET, OpId};
-use history_core::{Datum, IntMap, Interner, OpFault, Value};
+use history_core::{Datum, IntMap, Interner, KeySpelling, OpFault, Value, map_key};
 
 /// Some op that sent it may have happened: it is `ok` or `info`, or not completed.
 pub(crate) const MAY_BE_SENT: u8 = 1;
@@ -35,6 +35,7 @@ pub(crate) fn is_aborted(flags: u8) -> bool {
 #[derive(Clone, Debug)]
 struct Key {
     code: i64,
+    spelling: KeySpelling,
     /// Messages by their codes.
     ids: IdMap,
     /// By offset: the first message whose own offset it is.
@@ -85,24 +86,38 @@ impl Messages {
         self.ids().filter(|msg| self.offset(*msg) == NO_OFFSET && self.flags[msg.at()] & POLLED != 0)
     }
 
-    /// The id of a key. A string that is the canonical text of an integer is that integer, because JSON writes integers
-    /// as keys of a map in this way.
+    /// The id of a key outside of a map.
     pub(crate) fn key_id(&mut self, key: Value<'_>) -> Result<KeyId, OpFault> {
-        let code = match key {
-            Value::Str(text) => match canonical_int(text) {
-                Some(int) => self.interner.code(Value::Int(int)),
-                None => self.interner.code(key),
-            },
-            _ => self.interner.code(key),
+        self.spelled_key_id(key, KeySpelling::see)
+    }
+
+    /// The id of a key of a map.
+    pub(crate) fn map_key_id(&mut self, key: Value<'_>) -> Result<KeyId, OpFault> {
+        self.spelled_key_id(key, KeySpelling::see_in_map)
+    }
+
+    fn spelled_key_id(
+        &mut self,
+        key: Value<'_>,
+        see: impl FnOnce(&mut KeySpelling, Value<'_>),
+    ) -> Result<KeyId, OpFault> {
+        let code = self.interner.code(map_key(key));
+        let id = match self.key_ids.get(code) {
+            Some(id) => *id,
+            None => self.add_key(code)?,
         };
-        if let Some(id) = self.key_ids.get(code) {
-            return Ok(*id);
-        }
+        let spelling = &mut self.keys[id.at()].spelling;
+        see(spelling, key);
+        if spelling.is_ambiguous() { Err(spelled_in_two_ways(key)) } else { Ok(id) }
+    }
+
+    fn add_key(&mut self, code: i64) -> Result<KeyId, OpFault> {
         if self.keys.len() >= IDS_MAX {
             return Err(OpFault::limit("more than 2^28 keys"));
         }
         let id = KeyId::new(self.keys.len());
-        self.keys.push(Key { code, ids: IdMap::default(), places: IdMap::default() });
+        let spelling = KeySpelling::default();
+        self.keys.push(Key { code, spelling, ids: IdMap::default(), places: IdMap::default() });
         self.key_ids.insert(code, id);
         Ok(id)
     }
@@ -231,20 +246,9 @@ impl Messages {
     }
 }
 
-/// The integer that a text represents in canonical form: `"-7"`, and not `"07"`.
-fn canonical_int(text: &str) -> Option<i64> {
-    let first = text.bytes().find(|byte| *byte != b'-')?;
-    let int: i64 = if first.is_ascii_digit() { text.parse().ok()? } else { return None };
-    (int.to_string() == text).then_some(int)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_of_maps_in_json_are_the_integers_they_spell() {
-        let ints = ["0", "-7", "07", "+1", "", "-", "1.0", "9223372036854775808", "--1"].map(canonical_int);
-        assert_eq!(ints, [Some(0), Some(-7), None, None, None, None, None, None, None]);
-    }
+#[cold]
+fn spelled_in_two_ways(key: Value<'_>) -> OpFault {
+    OpFault::Blocking(format!(
+        "the history writes the key {key} both as a string and as an integer, so whether it is one key is unknown"
+    ))
 }

@@ -1,5 +1,5 @@
 //! Code that all checkers share in addition to the interface: ids, conversions of integers, faults of ops, explanations
-//! of witnesses, codes of values, names, next steps.
+//! of witnesses, codes of values, keys of maps, names, next steps.
 
 pub mod cast;
 pub mod explain;
@@ -9,6 +9,7 @@ mod id;
 mod int_map;
 mod intern;
 mod keyed_ids;
+mod map_keys;
 pub(crate) mod mops;
 mod names;
 mod next_step;
@@ -20,5 +21,6 @@ pub use id::Id;
 pub use int_map::IntMap;
 pub use intern::Interner;
 pub use keyed_ids::KeyedIds;
+pub use map_keys::{KeySpelling, map_key};
 pub use names::UnknownName;
 pub use next_step::NextStep;

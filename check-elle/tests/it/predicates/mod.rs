@@ -315,6 +315,28 @@ fn keys_of_json_objects_are_those_of_micro_ops() {
     assert!(types(&judge("strict-serializable", &history("{}"))).contains(&"predicate-read-miss"));
 }
 
+/// In EDN, 1 and "1" are two keys. In JSON, keys of maps are strings in any case.
+#[test]
+fn a_key_that_is_an_integer_and_a_string_may_be_two_keys() {
+    for (init, txn) in [
+        ("{1 0}", r#"[[:insert "1" 5]]"#),
+        (r#"{"1" 0}"#, r#"[[:insert "1" 5] [:r 1 5]]"#),
+        ("{1 0}", r#"[[:r "1" 0]]"#),
+        ("{1 0}", r#"[[:rp :true [["1" 0]]]]"#),
+    ] {
+        let report = judge("serializable", &concurrent(init, &[txn, "[[:rp :true {1 0}]]"]));
+        assert_eq!(report.verdict, Verdict::Unknown, "{txn}: {:?}", types(&report));
+        let why =
+            "the history writes the key 1 both as an integer and as a string, so whether it is one key is unknown";
+        assert!(report.notes.iter().any(|note| note.contains(why)), "{txn}: {:?}", report.notes);
+    }
+    // The keys of a map alone do not decide it. A violation by other keys remains.
+    let maps = concurrent(r#"{"1" 0, :y 0}"#, &["[[:r 1 0]]", r#"[[:rp :true {"1" 0, :y 0}]]"#]);
+    assert_eq!(judge("serializable", &maps).verdict, Verdict::Valid);
+    let other = concurrent("{1 0, :y 0}", &[r#"[[:r "1" 0]]"#, "[[:r :y 7]]"]);
+    assert_eq!(judge("serializable", &other).verdict, Verdict::Invalid);
+}
+
 #[test]
 fn values_too_many_for_the_budget_leave_the_verdict_unknown() {
     let text = concurrent("{:x 0, :y 0}", &["[[:rp :true {:x 0, :y 0}] [:rp [:= 1] {}]]"]);
