@@ -22,7 +22,7 @@ use crate::txn::analysis::Analysis;
 use crate::txn::report::{KEYS, MOPS, counts};
 use history_core::cast::Cast as _;
 use history_core::share::{Dependency, ShareEnd, ShareRun, Span, Totals};
-use history_core::{Budget, HistoryError, Op, Report, Run, Verdict};
+use history_core::{Budget, HistoryError, Op, Report, Run, UnreadResults, Verdict};
 
 impl<W: Workload> ShareRun for TxnRun<W> {
     fn observe(&mut self, op: &Op<'_>) -> Result<(), HistoryError> {
@@ -31,8 +31,11 @@ impl<W: Workload> ShareRun for TxnRun<W> {
 
     fn finish(self: Box<Self>, budget: &Budget) -> Result<ShareEnd, HistoryError> {
         let mut run = *self;
-        // An op may be in several shares, or in none, so the reader of the whole history counts them.
-        let unread = std::mem::take(&mut run.counts.unread);
+        let unread = run.counts.unread;
+        if run.share.is_part() {
+            // An op may be in several shares, or in none, so the reader of the whole history counts them.
+            run.counts.unread = UnreadResults::default();
+        }
         let ended = match run.end(budget) {
             Ok(ended) => ended,
             Err(malformed) => {
