@@ -143,7 +143,7 @@ function fate(bar) {
     case PENDING: return order ? "May have happened; not in this order." : "May have happened.";
     case AFTER: return "Not looked at: it comes after the failure.";
     case FAILED: return "Known not to have happened.";
-    case FAULT: return ended(bar) ? "A fault." : "A fault that nothing ended.";
+    case FAULT: return ended(bar) ? "A fault." : "A fault without an end.";
     case ANNOTATION: return "An annotation.";
     default:
       if (!order) return "";
