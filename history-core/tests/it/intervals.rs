@@ -91,6 +91,11 @@ fn an_output_is_the_value_of_what_was_asked_for() {
             r#""input":["txn",["r",1,null],["w",1,2]],"output":[["r",1,5],["w",1,2]]"#,
             r#"ok 1 txn [["r" 1 5] ["w" 1 2]] by 0"#,
         ),
+        // Without results, the input is not repeated: its nils would be results.
+        (r#""input":["txn",[["append",1,2],["r",1,null]]]"#, "ok 1 txn nil by 0"),
+        (r#""input":["txn",["r",1,null],["w",1,2]],"output":true"#, r#"ok 1 txn nil by 0 "output" true"#),
+        (r#""input":["txn",[["r",1,null]]],"type":"info""#, r#"info 1 txn [["r" 1 nil]] by 0"#),
+        (r#""input":["txn",[["w",1,2]]]"#, r#"ok 1 txn [["w" 1 2]] by 0"#),
         (r#""input":{"f":"get","key":"k"},"output":"v","host":"n1""#, r#"ok 1 get "v" by 0 "key" "k" "host" "n1""#),
     ] {
         assert_eq!(completion(fields), format!("2 {op}"), "{fields}");

@@ -148,6 +148,17 @@ impl Interval {
         given.is_some() && given == lists(output)
     }
 
+    /// Returns true if the input is a list of micro-ops, some of which have nil in place of a result. Without an output,
+    /// the results are unknown: the input repeated would mean that these micro-ops read nil.
+    fn requests_results(&self, tape: &Tape) -> bool {
+        let lacks = |mop: Value<'_>| mop.as_seq().is_some_and(|parts| parts.iter().last().is_some_and(Value::is_nil));
+        match self.arguments {
+            Arguments::None => false,
+            Arguments::One(at) => Value::at(tape, at).as_seq().is_some_and(|mops| mops.iter().any(lacks)),
+            Arguments::Many(first, count) => values(tape, first, count).any(lacks),
+        }
+    }
+
     /// The keys and values of the further fields.
     fn further<'t>(&self, tape: &'t Tape) -> impl Iterator<Item = (usize, usize)> + use<'t> {
         let of_input = self.input.map(|input| entries(tape, input));
@@ -175,7 +186,9 @@ impl Interval {
         let returned = self
             .output
             .filter(|at| ends && self.end == OpKind::Ok && (self.is_asking(tape) || self.returns_mops(tape, *at)));
+        let lacks_results = ends && self.end == OpKind::Ok && self.requests_results(tape);
         let value = match (returned, self.arguments) {
+            (None, _) if lacks_results => None,
             (Some(at), _) | (None, Arguments::One(at)) => Some(at.to_u32()),
             (None, Arguments::None) => None,
             (None, Arguments::Many(first, count)) => Some(vector(tape, first, count)),
