@@ -123,7 +123,6 @@ impl Workload for PredicateRun {
         [:delete key], with the predicate :true, [:= value] or [:mod modulus remainder]";
     const READS: &'static [&'static str] = &["r", "rp"];
     const IDS_MAX: usize = mop::IDS_MAX;
-    const VALUES_MAY_BE_MISSING: bool = true;
 
     fn decode(&mut self, kind: OpKind, f: &[u8], key: Value<'_>, value: Value<'_>) -> Option<Mop> {
         if f == b"rp" {
@@ -145,6 +144,11 @@ impl Workload for PredicateRun {
             return None;
         }
         Some(Mop::Mutate { key: self.key(key), code: self.interner.code(value), how })
+    }
+
+    /// A deletion has no value. The read of an `ok` op has a result, which is nil if the key is absent.
+    fn may_lack_value(kind: OpKind, f: &[u8]) -> bool {
+        kind != OpKind::Ok || f == b"delete"
     }
 
     /// Decodes the op that creates the universe: a map with the first value of each key.

@@ -88,14 +88,15 @@ impl<W: Workload> TxnRun<W> {
     fn read_mop(&mut self, op: &Op<'_>, item: Value<'_>) -> Option<W::Mop> {
         let mut parts = item.as_seq()?.iter();
         let (Some(f), Some(key)) = (parts.next(), parts.next()) else { return None };
+        let f = f.as_name()?.as_bytes();
         let value = match parts.next() {
-            None if W::VALUES_MAY_BE_MISSING => Value::Nil,
+            None if W::may_lack_value(op.kind, f) => Value::Nil,
             value => value?,
         };
         if parts.next().is_some() {
             return None;
         }
-        self.workload.decode(op.kind, f.as_name()?.as_bytes(), key, value)
+        self.workload.decode(op.kind, f, key, value)
     }
 }
 

@@ -34,11 +34,14 @@ pub(crate) trait Workload: Send {
     const READS: &'static [&'static str] = &["r"];
     /// An upper bound of ids, which they do not reach.
     const IDS_MAX: usize;
-    /// Whether a micro-op may have no value, `[f key]`, which is equivalent to nil.
-    const VALUES_MAY_BE_MISSING: bool = false;
 
     /// The micro-op `[f key value]` of an op of this kind, `f` as UTF-8; `None` if it does not belong to this workload.
     fn decode(&mut self, kind: OpKind, f: &[u8], key: Value<'_>, value: Value<'_>) -> Option<Self::Mop>;
+
+    /// Whether this micro-op of an op of this kind may have no value, `[f key]`, which is equivalent to nil.
+    fn may_lack_value(_kind: OpKind, _f: &[u8]) -> bool {
+        false
+    }
 
     /// Returns `None` if `[f key value]` is not a micro-op of this workload, else whether it writes. Stores nothing.
     /// For workloads whose histories have shares.

@@ -281,6 +281,7 @@ fn what_is_in_the_wrong_form_is_not_valid() {
         assert!(report.notes.iter().any(|note| note.contains(gist)), "{mops}: {:?}", report.notes);
     };
     wrong("{:x 0}", "[[:rp :true nil]]", "is not a micro-op of closed-predicate");
+    wrong("{:x 0}", "[[:r :x]]", "[:r :x] is not a micro-op");
     wrong("{:x 0}", "[[:rp :false {:x 0}]]", "is not a micro-op");
     wrong("{:x 0}", "[[:rp [:mod 0 0] {:x 0}]]", "is not a micro-op");
     wrong("{:x 0}", "[[:rp [:> 1] {:x 0}]]", "is not a micro-op");
