@@ -266,7 +266,7 @@ fn an_interrupt_ends_with_a_verdict() {
 #[test]
 fn an_interrupt_does_not_wait_for_requests() {
     let place = tempfile::tempdir().unwrap();
-    let client = r#"read -r line; echo '{"type":"ok"}'; touch "$TMPDIR/asked"; exec sleep 4000"#;
+    let client = r#"read -r line; echo '{"type":"ok","value":null}'; touch "$TMPDIR/asked"; exec sleep 4000"#;
     let words = ["--exec", client, "-m", "set-full", "--timeout", "1h", "--clients", "2"];
     let started = Started::new(&words, place.path());
     crate::live_process::until("a client is asked", || place.path().join("asked").exists());

@@ -201,6 +201,14 @@ impl Request {
         }
     }
 
+    /// Whether the response has results of reads.
+    pub(crate) fn reads(&self) -> bool {
+        match self {
+            Request::Txn(mops) => mops.iter().any(|mop| matches!(mop, MicroOp::Read(_))),
+            _ => self.is_read(),
+        }
+    }
+
     /// Whether it changes nothing. A read whose response was lost counts as failed.
     pub fn is_read(&self) -> bool {
         match self {

@@ -82,7 +82,7 @@ impl Worker {
             return Ok(self.unanswered(request, "the worker has ended"));
         }
         match receive(&self.answers, self.timeout) {
-            Ok(answer) => self.outcome(&answer),
+            Ok(answer) => self.outcome(request, &answer),
             Err(RecvTimeoutError::Timeout) => Ok(self.unanswered(request, "timeout")),
             Err(RecvTimeoutError::Disconnected) => Ok(self.unanswered(request, "the worker has ended")),
         }
@@ -113,8 +113,8 @@ impl Worker {
         Outcome::unanswered(request, why)
     }
 
-    fn outcome(&self, answer: &str) -> Result<Outcome, LiveError> {
-        outcome(answer).map_err(|expected| LiveError::Protocol {
+    fn outcome(&self, request: &Request, answer: &str) -> Result<Outcome, LiveError> {
+        outcome(answer).and_then(|outcome| with_results(request, outcome)).map_err(|expected| LiveError::Protocol {
             who: self.who.clone(),
             answer: shortened(answer),
             expected: expected.to_owned(),
@@ -150,9 +150,37 @@ fn outcome(answer: &str) -> Result<Outcome, &'static str> {
     }
 }
 
+/// The outcome, if it has the results that were requested. Without them, the completion would repeat the request, whose
+/// nulls would then be results.
+fn with_results(request: &Request, outcome: Outcome) -> Result<Outcome, &'static str> {
+    match outcome {
+        Outcome::Ok(fields) if request.reads() && !fields.contains_key("value") => {
+            Err("a \"value\" with what was read (null if it is unknown)")
+        }
+        outcome => Ok(outcome),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::MicroOp;
+
+    #[test]
+    fn an_answer_to_a_read_has_a_value() {
+        let txn = |mops: &[MicroOp]| Request::Txn(mops.to_vec());
+        let reads = [Request::Read(1), Request::ReadSet, txn(&[MicroOp::Append(1, 2), MicroOp::Read(1)])];
+        for request in reads {
+            assert!(with_results(&request, Outcome::done()).unwrap_err().contains("what was read"), "{request:?}");
+            let null = outcome(r#"{"type":"ok","value":null}"#).unwrap();
+            assert_eq!(with_results(&request, null.clone()), Ok(null));
+            let failed = Outcome::Fail("busy".into());
+            assert_eq!(with_results(&request, failed.clone()), Ok(failed));
+        }
+        for request in [Request::Write(1, 2), Request::Add(3), txn(&[MicroOp::Append(1, 2)])] {
+            assert_eq!(with_results(&request, Outcome::done()), Ok(Outcome::done()), "{request:?}");
+        }
+    }
 
     #[test]
     fn answers_become_outcomes() {

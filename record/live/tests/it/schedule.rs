@@ -5,7 +5,7 @@ use record_live::store::Exec;
 use record_live::{Fault, Nemesis, Step};
 use std::time::Duration;
 
-const APPENDS: &str = r#"while read -r line; do echo '{"type":"ok"}'; done"#;
+const APPENDS: &str = r#"while read -r line; do echo '{"type":"ok","value":null}'; done"#;
 
 fn nodes() -> Vec<String> {
     vec!["a".to_owned(), "b".to_owned()]
