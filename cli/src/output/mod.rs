@@ -7,6 +7,7 @@ pub(crate) mod folder;
 pub(crate) mod formats;
 pub(crate) mod known;
 pub(crate) mod lines;
+pub(crate) mod notes;
 pub(crate) mod over_time;
 #[cfg(feature = "png")]
 pub(crate) mod png;

@@ -7,6 +7,7 @@ use crate::output::diagnose;
 use crate::output::exit::{self, Exit};
 use crate::output::formats::{self, Output};
 use crate::output::known::{self, Known};
+use crate::output::notes;
 use crate::output::over_time;
 use crate::output::policy::Policy;
 use crate::output::terminal::Terminal;
@@ -90,6 +91,9 @@ impl Results {
 
     /// Writes the result of a history. Returns its exit status, or an error if no more results can be written.
     pub(crate) fn write(&mut self, input: &Input, mut judged: Result<Report, HistoryError>) -> Result<Exit, Exit> {
+        if let Ok(report) = &mut judged {
+            notes::shorten(report);
+        }
         // Artifacts are written to the directory, not to the printed report.
         let mut artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
         if let (Ok(report), Some(_)) = (&mut judged, &self.directory) {
