@@ -143,33 +143,6 @@ fn keys_in_json_maps_are_the_integers_they_spell() {
     assert_eq!(judge(text, &[]).verdict, Verdict::Valid);
 }
 
-/// In EDN, 7 and "7" are two keys.
-#[test]
-fn a_key_that_is_an_integer_and_a_string_may_be_two_keys() {
-    let text = |first: &str, second: &str, polled: &str| {
-        format!(
-            "{{:process 0, :type :invoke, :f :send, :value [[:send {first} 1]]}}
-             {{:process 0, :type :ok, :f :send, :value [[:send {first} [0 1]]]}}
-             {{:process 1, :type :invoke, :f :send, :value [[:send {second} 2]]}}
-             {{:process 1, :type :ok, :f :send, :value [[:send {second} [0 2]]]}}
-             {{:process 1, :type :invoke, :f :poll, :value [[:poll]]}}
-             {{:process 1, :type :ok, :f :poll, :value [[:poll {polled}]]}}"
-        )
-    };
-    let (int, string) = ("7", "\"7\"");
-    for (first, second, polled, at) in [
-        (int, string, "{7 [[0 1]], \"7\" [[0 2]]}", "at index 2 "),
-        (string, int, "{7 [[0 2]], \"7\" [[0 1]]}", "at index 2 "),
-        (string, ":x", "{7 [[0 1]]}", "at index 5 "),
-    ] {
-        let report = judge(&text(first, second, polled), &[]);
-        assert_eq!(report.verdict, Verdict::Unknown, "{first} {second} {polled}: {:?}", types(&report));
-        assert!(report.notes[0].contains(at) && report.notes[0].contains("whether it is one key is unknown"));
-    }
-    let same = judge(&text(int, int, "{\"7\" [[0 1]]}"), &[]);
-    assert_eq!((same.verdict, types(&same)), (Verdict::Invalid, vec!["inconsistent-offsets"]));
-}
-
 #[test]
 fn what_cannot_be_decoded_is_unknown_and_named() {
     for (bad, why) in [

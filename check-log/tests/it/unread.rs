@@ -7,6 +7,10 @@ fn judge(text: &str) -> Report {
     history_core::check_history(run, &History::parse(text).unwrap(), &Budget::default()).unwrap()
 }
 
+fn types(report: &Report) -> Vec<&str> {
+    report.anomaly_types().collect()
+}
+
 /// `1k poll V`: the completion of process 1 (`i`: its invocation; `k`: ok, `x`: fail, `n`: info).
 fn ops(short: &[&str]) -> String {
     let op = |short: &&str| {
@@ -160,4 +164,31 @@ fn what_only_assigns_sends_and_polls_nothing() {
     // Only the completion is an assignment.
     let odd = ops(&["9i send [[:send :x 7]]", "9k assign [:x]"]);
     assert_judged(&(odd + &phantom), (UNKNOWN, &[]), "No verdict, because of the op at");
+}
+
+/// In EDN, 7 and "7" are two keys.
+#[test]
+fn a_key_that_is_an_integer_and_a_string_may_be_two_keys() {
+    let text = |first: &str, second: &str, polled: &str| {
+        format!(
+            "{{:process 0, :type :invoke, :f :send, :value [[:send {first} 1]]}}
+             {{:process 0, :type :ok, :f :send, :value [[:send {first} [0 1]]]}}
+             {{:process 1, :type :invoke, :f :send, :value [[:send {second} 2]]}}
+             {{:process 1, :type :ok, :f :send, :value [[:send {second} [0 2]]]}}
+             {{:process 1, :type :invoke, :f :poll, :value [[:poll]]}}
+             {{:process 1, :type :ok, :f :poll, :value [[:poll {polled}]]}}"
+        )
+    };
+    let (int, string) = ("7", "\"7\"");
+    for (first, second, polled, at) in [
+        (int, string, "{7 [[0 1]], \"7\" [[0 2]]}", "at index 2 "),
+        (string, int, "{7 [[0 2]], \"7\" [[0 1]]}", "at index 2 "),
+        (string, ":x", "{7 [[0 1]]}", "at index 5 "),
+    ] {
+        let report = judge(&text(first, second, polled));
+        assert_eq!(report.verdict, Verdict::Unknown, "{first} {second} {polled}: {:?}", types(&report));
+        assert!(report.notes[0].contains(at) && report.notes[0].contains("whether it is one key is unknown"));
+    }
+    let same = judge(&text(int, int, "{\"7\" [[0 1]]}"));
+    assert_eq!((same.verdict, types(&same)), (Verdict::Invalid, vec!["inconsistent-offsets", "lost-write", "unseen"]));
 }

@@ -79,7 +79,7 @@ impl Spec for Counter {
             return Ok(Some(*invoked));
         }
         match op.f {
-            Some("read") if op.kind != OpKind::Ok || op.value.is_nil() => Ok(None),
+            Some("read") if op.kind != OpKind::Ok => Ok(None),
             Some("read") => {
                 Ok(Some(CounterOp::Read(op.value.as_wide_int().ok_or_else(|| bad_value(op, "an integer"))?)))
             }

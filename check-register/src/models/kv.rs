@@ -1,7 +1,7 @@
 //! A map from keys to strings, with get, put and append.
 
 use super::shared::text::Text;
-use super::spec::{Shows, Spec, unknown_op};
+use super::spec::{Shows, Spec, bad_value, unknown_op};
 use crate::{Model, Shortcuts};
 use history_core::hash::HashMap;
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
@@ -155,6 +155,7 @@ impl Spec for Kv {
             Some("get") if op.kind != OpKind::Ok => KvAction::Get("".into()),
             Some("get") => KvAction::Get(string(op.value)),
             Some("put" | "append") if op.value.is_nil() && invoked.is_some() => return Ok(invoked.cloned()),
+            Some("put" | "append") if op.value.is_nil() => return Err(bad_value(op, "a string")),
             Some("put") => KvAction::Put(string(op.value)),
             Some("append") => KvAction::Append(string(op.value)),
             _ => return Err(unknown_op::<Self>(op)),

@@ -173,7 +173,8 @@ impl<const CAS: bool> Spec for Register<CAS> {
 
     fn shows(&self, _: &Op<'_>, done: Option<&RegisterOp>) -> Shows {
         match done {
-            None | Some(RegisterOp::Read(Interner::NIL)) => Shows::Nil,
+            None | Some(RegisterOp::Read(Interner::NIL)) if self.initial == Interner::NIL => Shows::Nil,
+            None | Some(RegisterOp::Read(Interner::NIL)) => Shows::Unknown,
             Some(RegisterOp::Write(_) | RegisterOp::Cas(Interner::NIL, Interner::NIL)) => Shows::Nothing,
             Some(RegisterOp::Read(_) | RegisterOp::Cas(..)) => Shows::Something,
         }

@@ -174,7 +174,7 @@ impl Spec for Set {
             return Ok(Some(invoked.clone()));
         }
         match op.f {
-            Some("read") if op.kind != OpKind::Ok || op.value.is_nil() => Ok(None),
+            Some("read") if op.kind != OpKind::Ok => Ok(None),
             Some("read") => match self.codes(op.value) {
                 Some(values) => Ok(Some(SetOp::Read(values))),
                 None => Err(bad_value(op, "a set or list")),

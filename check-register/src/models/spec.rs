@@ -98,6 +98,8 @@ pub enum Shows {
     /// Nil instead of a value, which is right whatever the state of the object. It shows that the object was still
     /// empty if the operation began before one that [fills](Spec::fills) the object returned; and nothing else.
     Nil,
+    /// Nil instead of a value, where the object never begins empty.
+    Unknown,
     /// That the object was empty, which could be wrong if some operation fills the object.
     Absence,
     /// What was there.

@@ -41,8 +41,9 @@ pub struct Decoder<O> {
     /// The first of these that cannot be decoded at all.
     fault: Option<Fault>,
     coverage: Coverage,
-    /// Failed operations whose invocations cannot be decoded: the first one, and the ops of all of them.
+    /// The first failed operation whose invocation cannot be decoded.
     ignored: Option<Fault>,
+    /// The ops that cannot be decoded.
     ignored_ops: u64,
     ops: u64,
     /// `ok` reads whose results cannot be decoded.
@@ -234,11 +235,11 @@ impl<O> Decoder<O> {
     /// does not matter what it was.
     #[cold]
     fn complete_undecoded(&mut self, op: &Op<'_>, slot: usize, in_flight: InFlight<O>) -> DecodedEvent<'_, O> {
+        // Counts both ops of the operation.
+        self.coverage.count(op, OpUse::PassedOver);
+        self.coverage.count(op, OpUse::PassedOver);
+        self.ignored_ops += 2;
         if op.kind == OpKind::Fail {
-            // Counts both ops of the operation.
-            self.coverage.count(op, OpUse::PassedOver);
-            self.coverage.count(op, OpUse::PassedOver);
-            self.ignored_ops += 2;
             Fault::keep_first(&mut self.ignored, in_flight.fault);
             return DecodedEvent::Failed { slot };
         }
@@ -253,6 +254,7 @@ impl<O> Decoder<O> {
     fn ignore_read(&mut self, op: &Op<'_>, slot: usize, reason: &str) -> DecodedEvent<'_, O> {
         self.coverage.count(op, OpUse::PassedOver);
         self.ignored_ops += 1;
+        self.shown.returned += 1;
         self.unread.push(op, reason, false);
         DecodedEvent::Returned { slot, op: None }
     }
@@ -378,6 +380,7 @@ impl Shown {
             Shows::Nothing => {}
             Shows::Nil if of.is_late => self.late_nil += 1,
             Shows::Nil => self.early_nil += 1,
+            Shows::Unknown => self.late_nil += u64::from(of.is_late),
             Shows::Absence => self.absence += 1,
             Shows::Something => self.something += 1,
             Shows::Part => {

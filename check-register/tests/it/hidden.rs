@@ -188,8 +188,12 @@ pub(crate) fn assert_ignores_what_failed(checkers: &[Box<dyn Checker>], judge: J
 
 /// A read changes nothing: if its result cannot be decoded, a violation by the other ops remains one.
 pub(crate) fn assert_ignores_undecodable_reads(checkers: &[Box<dyn Checker>], judge: Judge) {
-    let unread = completed("read :j");
-    for name in ["linearizable-set", "linearizable-counter"] {
+    for (name, unread) in [
+        ("linearizable-set", completed("read :j")),
+        ("linearizable-counter", completed("read :j")),
+        ("linearizable-set", completed("read nil")),
+        ("linearizable-counter", completed("read nil")),
+    ] {
         let (_, _, right, wrong) = OBJECTS.iter().find(|(known, ..)| *known == name).unwrap();
         let (right, wrong) = (completed(right), completed(wrong));
         let case = |text: &str, expected, note| assert_case((checkers, judge), (name, text, expected, note));

@@ -216,6 +216,23 @@ fn a_completion_that_contradicts_its_invocation_says_nothing() {
     told::<Mutex>(":f :acquire", ":f :release");
 }
 
+/// Nil is neither a string nor the empty string, so what was put is unknown.
+#[test]
+fn a_put_without_a_value_may_have_put_anything() {
+    for f in ["put", "append"] {
+        for completed in ["info", "ok"] {
+            let text = format!(
+                "{{:process 0, :type :invoke, :f :{f}, :key 1}} {{:process 0, :type :{completed}, :f :{f}, :key 1}}
+                 {{:process 1, :type :invoke, :f :get, :key 1}} {{:process 1, :type :ok, :f :get, :key 1, :value \"b\"}}"
+            );
+            let report = Linearizable::<Kv>::default().check(&History::parse(&text).unwrap()).unwrap();
+            assert_eq!(report.verdict, Verdict::Unknown, "{text}");
+            let why = format!("the value of :{f} is nil; expected a string");
+            assert!(report.notes[0].contains(&why), "{:?}", report.notes);
+        }
+    }
+}
+
 #[test]
 fn a_counter_may_be_read_where_64_bits_do_not_reach() {
     let read = |value: &str| {

@@ -6,7 +6,7 @@ use crate::hidden::{
 };
 use crate::nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
 use check_register::Linearizable;
-use check_register::models::{MultiRegister, PlainRegister};
+use check_register::models::{MultiRegister, PlainRegister, Spec as _};
 use history_core::{Checker, Verdict};
 
 fn checkers() -> Vec<Box<dyn Checker>> {
@@ -52,6 +52,19 @@ fn what_failed_fills_nothing() {
     let overlaps = "{:process 0, :type :invoke, :f :write, :value 1} {:process 1, :type :invoke, :f :read}
                     {:process 0, :type :ok, :f :write, :value 1} {:process 1, :type :ok, :f :read}";
     assert_eq!(judge(&register, overlaps).verdict, Verdict::Valid);
+}
+
+/// A register that begins with a value never reads nil.
+#[test]
+fn nil_shows_nothing_of_a_register_that_begins_with_a_value() {
+    let text = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read}
+                {:process 0, :type :invoke, :f :write, :value 1} {:process 0, :type :ok, :f :write, :value 1}";
+    let mut checker = Linearizable::<PlainRegister>::default();
+    assert_eq!(judge(&checker, text).verdict, Verdict::Valid);
+    checker.model.set_initial(history_core::Value::Int(5)).unwrap();
+    let report = judge(&checker, text);
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert_eq!(report.notes, ["The history contains no ok :read of a value, so there was nothing to check."]);
 }
 
 #[test]
