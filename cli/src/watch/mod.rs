@@ -250,12 +250,7 @@ impl<'w> Watched<'w, '_> {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
-                // Only a violation ends a watch early: what writes the history must not end because of an unknown
-                // verdict. With --keep-going, a violation does not end it either.
-                settled = flow.is_break() && (self.job.keep_going || !self.printed.is_violated);
-                if settled {
-                    self.warn_of_the_last(op);
-                }
+                settled = flow.is_break() && self.reads_on(op);
                 Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
             self.warn_of_doubt(run.as_ref());
@@ -415,14 +410,17 @@ impl<'w> Watched<'w, '_> {
         }
     }
 
-    /// Warns that no op after this one can change the verdict, unless a violation or a doubt was reported before.
-    fn warn_of_the_last(&self, op: &Op<'_>) {
+    /// Returns true if the watch continues although no op after this one can change the verdict. Only a violation ends
+    /// a watch early: what writes the history must not end because of an unknown verdict. With --keep-going, a violation
+    /// does not end it either. Prints a warning if no violation and no doubt was reported before.
+    fn reads_on(&self, op: &Op<'_>) -> bool {
         if !self.printed.is_violated && self.said.doubt.is_none() {
             let (place, text) = (op.place(), "the watch reads to the end of the history, and prints the verdict then");
             self.status.suspended(|| {
                 diagnose::warning(&format!("no op after the one at {place} can change the verdict: {text}"));
             });
         }
+        self.job.keep_going || !self.printed.is_violated
     }
 
     /// Stores and reports the result of an op. Returns whether to continue.

@@ -47,7 +47,7 @@ fn transactions_are_split_by_key() {
 fn without_last_value(text: &str) -> String {
     let ok = text.rfind("\"type\":\"ok\"").unwrap();
     let value = ok + text[ok..].find("\"value\":").unwrap();
-    let end = value + text[value..].find("\n").unwrap();
+    let end = value + text[value..].find('\n').unwrap();
     format!("{}\"value\":null}}{}", &text[..value], &text[end..])
 }
 

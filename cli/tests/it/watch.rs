@@ -408,7 +408,7 @@ fn an_unknown_verdict_does_not_end_the_watch() {
     assert_eq!(warned.matches(last).count(), 1, "{warned}");
     // Later text is read.
     let broken = histcheck("watch -m register").stdin(contradiction + "]").assert().code(255);
-    assert!(stderr(&broken).contains("-:3:1"), "{}", stderr(&broken));
+    assert!(stderr(&broken).contains("<stdin>:3:1"), "{}", stderr(&broken));
 }
 
 #[test]
