@@ -4,7 +4,9 @@ mod unread;
 
 use crate::analysis;
 use crate::certain::Certain;
-use crate::columns::messages::{MAY_BE_SENT, POLLED_OK, SENT_AGAIN, SENT_FAIL, SENT_OK, is_aborted};
+use crate::columns::messages::{
+    INVOKED_NAMELESSLY, MAY_BE_SENT, Messages, POLLED_OK, SENT_AGAIN, SENT_FAIL, SENT_OK, is_aborted,
+};
 use crate::columns::sightings::Item;
 use crate::columns::{Function, KeyId, MsgId, NO_OFFSET, OpId, Row};
 use crate::decode;
@@ -81,6 +83,9 @@ impl LogRun {
             if let Item::Send { msg, offset, .. } = item {
                 *offset = NO_OFFSET;
                 self.begin(*msg)?;
+                if op.pair == Pair::Alone {
+                    self.seen.messages.set(*msg, INVOKED_NAMELESSLY);
+                }
             }
         }
         let mut row = Row::of(op, function, Some(self.seen.oks));
@@ -133,10 +138,7 @@ impl LogRun {
     fn begin(&mut self, msg: MsgId) -> Result<(), OpFault> {
         let messages = &mut self.seen.messages;
         if messages.has(msg, MAY_BE_SENT) {
-            let (value, key) = (messages.datum(msg), messages.key_datum(messages.key(msg)));
-            return Err(OpFault::Blocking(format!(
-                "{value} is sent to {key} a second time: the messages of a log must differ, so that each has one place"
-            )));
+            return Err(sent_twice(messages, msg));
         }
         messages.set(msg, MAY_BE_SENT | if messages.has(msg, SENT_FAIL) { SENT_AGAIN } else { 0 });
         Ok(())
@@ -202,14 +204,8 @@ impl LogRun {
             Some(open) if op.value.is_nil() => items.extend_from_slice(&open.items),
             Some(open) if !is_hidden => add_unsaid_sends(&mut items, open, op.kind)?,
             _ => {
-                for item in &items {
-                    // A failed send may be repeated.
-                    if let Item::Send { msg, .. } = item
-                        && op.kind != OpKind::Fail
-                        && !self.is_invoked_namelessly(*msg)
-                    {
-                        self.begin(*msg)?;
-                    }
+                for msg in items.iter().filter_map(sent) {
+                    self.begin_at_completion(op, msg)?;
                 }
             }
         }
@@ -223,10 +219,18 @@ impl LogRun {
         Ok(items)
     }
 
-    /// Returns true if a message was sent by an invocation whose client is unknown, so that a completion may belong to
-    /// it.
-    fn is_invoked_namelessly(&self, msg: MsgId) -> bool {
-        self.seen.messages.has(msg, MAY_BE_SENT) && self.seen.messages.writer(msg).is_none()
+    /// Records that an op sends a message which its invocation does not contain. If the invocation of the op is
+    /// unknown, the message may be that of an operation in flight.
+    fn begin_at_completion(&mut self, op: &Op<'_>, msg: MsgId) -> Result<(), OpFault> {
+        let messages = &self.seen.messages;
+        let is_in_flight = messages.has(msg, MAY_BE_SENT) && messages.writer(msg).is_none() && op.pair == Pair::Alone;
+        if op.kind != OpKind::Fail {
+            return if is_in_flight { Ok(()) } else { self.begin(msg) };
+        }
+        // A failed send may be repeated. But an op that may have happened may have sent the message, unless this is the
+        // completion of that op.
+        let is_other = messages.has(msg, MAY_BE_SENT) && !(is_in_flight && messages.has(msg, INVOKED_NAMELESSLY));
+        if is_other { Err(sent_twice(messages, msg)) } else { Ok(()) }
     }
 
     /// Adds a row. Returns true if it shows a message in a log.
@@ -322,6 +326,14 @@ impl LogRun {
             self.enter(&open.row, &open.items);
         }
     }
+}
+
+#[cold]
+fn sent_twice(messages: &Messages, msg: MsgId) -> OpFault {
+    let (value, key) = (messages.datum(msg), messages.key_datum(messages.key(msg)));
+    OpFault::Blocking(format!(
+        "{value} is sent to {key} a second time: the messages of a log must differ, so that each has one place"
+    ))
 }
 
 /// Verifies that the invocation or the completion of an ok op records its content. Otherwise an acknowledged message

@@ -16,6 +16,8 @@ pub(crate) const POLLED_OK: u8 = 1 << 3;
 pub(crate) const POLLED: u8 = 1 << 4;
 /// It was sent again after its first op had failed.
 pub(crate) const SENT_AGAIN: u8 = 1 << 5;
+/// An invocation without a process sends it, so any completion may be that of this operation.
+pub(crate) const INVOKED_NAMELESSLY: u8 = 1 << 6;
 
 /// Returns true if a message with these flags is **settled** at its own place: an `ok` op sent it, and no op failed to
 /// send it so far. If another op sends it later, no message counts as settled any more

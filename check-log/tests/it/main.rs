@@ -4,6 +4,7 @@ mod certify;
 mod examples;
 mod figures;
 mod oracle;
+mod senders;
 mod simulated;
 mod unread;
 mod worlds;

@@ -1,0 +1,42 @@
+//! Ops that may have sent a polled message: those without a value, and those that repeat a message.
+
+use crate::unread::{INVALID, UNKNOWN, assert_judged, ops, polled, sent};
+use history_core::Verdict;
+
+/// The completions of a history, without its invocations.
+fn completions(text: &str) -> String {
+    text.lines().filter(|line| !line.contains(":invoke")).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_failed_op_that_repeats_a_message_is_a_second_send() {
+    let note = "1 is sent to :x a second time";
+    for invoked in ["1i send nil", "1i send [[:send :x 1]]", "1i txn nil"] {
+        let f = if invoked.contains("txn") { "txn" } else { "send" };
+        let failed = ops(&[invoked, &format!("1x {f} [[:send :x 1]]")]);
+        let text = sent(1, 0) + &failed + &polled(2, "[0 1]");
+        assert_judged(&text, (UNKNOWN, &[]), note);
+        assert_judged(&completions(&text), (UNKNOWN, &[]), note);
+        // The first send is in flight, or crashed.
+        for ended in ["", "0n send [[:send :x 1]]", "0n send nil"] {
+            let first = ops(&["0i send [[:send :x 1]]"]);
+            let end = if ended.is_empty() { String::new() } else { ops(&[ended]) };
+            assert_judged(&(first.clone() + &failed + &end + &polled(2, "[0 1]")), (UNKNOWN, &[]), note);
+            assert_judged(&(first + &end + &failed + &polled(2, "[0 1]")), (UNKNOWN, &[]), note);
+        }
+        // It failed before the message was sent.
+        assert_judged(&(failed.clone() + &sent(1, 0) + &polled(2, "[0 1]")), (Verdict::Valid, &[]), "");
+        // Only failed ops sent the message.
+        assert_judged(&(failed.clone() + &failed + &polled(2, "[0 1]")), (INVALID, &["G1a"]), "");
+    }
+    // An op whose invocation has no value completes, and another op in flight sends the same message.
+    let text = ops(&["0i send [[:send :x 1]]", "1i send nil", "1k send [[:send :x [1 1]]]"]);
+    assert_judged(&(text + &ops(&["0k send [[:send :x [0 1]]]"]) + &polled(2, "[1 1]")), (UNKNOWN, &[]), note);
+    // The completion may be that of the invocation without a process.
+    let text = ops(&["0i send [[:send :x 1]]", "0x send [[:send :x 1]]"]).replace(":process 0, ", "");
+    assert_judged(&(text + &polled(2, "[0 1]")), (INVALID, &["G1a"]), "");
+    // The completion without a process may be that of process 0.
+    let nameless = ops(&["0x send [[:send :x 1]]"]).replace(":process 0, ", "");
+    let text = ops(&["0i send [[:send :x 1]]"]) + &nameless + &polled(2, "[0 1]");
+    assert_judged(&text, (UNKNOWN, &[]), note);
+}
