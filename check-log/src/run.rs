@@ -1,5 +1,6 @@
 //! The run of the checker: each op is decoded once and becomes a row.
 
+mod hidden;
 mod unread;
 
 use crate::analysis;
@@ -14,8 +15,7 @@ use crate::kafka::Kafka;
 use crate::seen::Seen;
 use history_core::cast::Cast as _;
 use history_core::{
-    Budget, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Report, Run, UndecodedOps,
-    Verdict,
+    Budget, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Report, Run, Verdict,
 };
 use std::ops::ControlFlow;
 
@@ -46,6 +46,8 @@ pub(crate) struct LogRun {
     open: Vec<Option<Open>>,
     /// Invocations whose clients are unknown, or whose completions are missing or were not understood.
     unanswered: Vec<Open>,
+    /// The number of invocations that may send and whose clients are unknown, without those that may have completed.
+    nameless_open: u64,
     violated: bool,
     items: Vec<Item>,
     /// Lists that can be reused for the items of later invocations.
@@ -62,6 +64,7 @@ impl LogRun {
             functions: FunctionsInFlight::default(),
             open: Vec::new(),
             unanswered: Vec::new(),
+            nameless_open: 0,
             violated: false,
             items: Vec::new(),
             spare: Vec::new(),
@@ -104,6 +107,7 @@ impl LogRun {
                 self.unanswered.extend(self.open[slot].replace(open));
             }
             Pair::Alone | Pair::Completes { .. } => {
+                self.nameless_open += u64::from(matches!(function, Function::Send | Function::Txn));
                 (open.row.invoked, open.row.oks_before) = (None, None);
                 self.unanswered.push(open);
             }
@@ -120,18 +124,6 @@ impl LogRun {
             return Err(OpFault::limit("more than 2^31 messages sent and polled"));
         }
         Ok(items)
-    }
-
-    /// Records that it is unknown what an op sends until its completion.
-    #[cold]
-    fn hide(&mut self, op: &Op<'_>) {
-        let mut hidden = UndecodedOps::default();
-        hidden.push(
-            op,
-            "it may have sent a polled message, and neither its invocation nor its completion records what it sent",
-            false,
-        );
-        self.seen.hidden.insert(op.index, hidden);
     }
 
     /// Records that an op sends a message.
@@ -199,7 +191,7 @@ impl LogRun {
     /// The items of a completion; if it has no value, those of its invocation.
     fn completed(&mut self, op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result<Vec<Item>, OpFault> {
         let mut items = self.decode(op, function)?;
-        let is_hidden = invocation.is_some_and(|open| self.seen.hidden.contains_key(&open.row.index));
+        let is_hidden = invocation.is_some_and(|open| self.is_hidden(open));
         match invocation {
             Some(open) if op.value.is_nil() => items.extend_from_slice(&open.items),
             Some(open) if !is_hidden => add_unsaid_sends(&mut items, open, op.kind)?,
@@ -212,8 +204,9 @@ impl LogRun {
         if let Some(open) = invocation
             && (!op.value.is_nil() || op.kind == OpKind::Fail)
         {
-            self.seen.hidden.remove(&open.row.index);
+            self.reveal(open);
         }
+        self.see_unsaid(op, function, invocation);
         self.excused.clear();
         decode::rebalanced(op, &mut self.seen.messages, &mut self.excused)?;
         Ok(items)
@@ -292,16 +285,6 @@ impl LogRun {
         let text = error.to_string();
         if self.seen.causes.len() < CAUSES_MAX || self.seen.causes.contains_key(&text) {
             *self.seen.causes.entry(text).or_default() += 1;
-        }
-    }
-
-    /// Counts ops that do not record what they sent as not understood, if the sender of a polled message is unknown.
-    fn settle_hidden(&mut self) {
-        let hidden = std::mem::take(&mut self.seen.hidden);
-        let Some(first) = hidden.keys().next().copied() else { return };
-        if self.seen.messages.have_doubtful_sender() {
-            self.seen.first_undecoded = Some(self.seen.first_undecoded.map_or(first, |known| known.min(first)));
-            self.seen.undecoded.extend(hidden.into_values());
         }
     }
 

@@ -40,3 +40,40 @@ fn a_failed_op_that_repeats_a_message_is_a_second_send() {
     let text = ops(&["0i send [[:send :x 1]]"]) + &nameless + &polled(2, "[0 1]");
     assert_judged(&text, (UNKNOWN, &[]), note);
 }
+
+#[test]
+fn a_crashed_op_without_a_value_may_have_sent_a_polled_message() {
+    let note = "it may have sent a polled message, and neither its invocation nor its completion records";
+    for f in ["send", "txn"] {
+        let (invoked, crashed) = (format!("0i {f} nil"), format!("0n {f} nil"));
+        let (before, after) = (polled(2, ""), polled(1, "[0 1]"));
+        let text = before + &ops(&[&invoked, &crashed]) + &after;
+        assert_judged(&text, (UNKNOWN, &[]), note);
+        assert_judged(&completions(&text), (UNKNOWN, &[]), note);
+        // Its invocation is unknown, so the polled message may have been sent before.
+        let failed = ops(&["3i send [[:send :x 1]]", "3x send [[:send :x 1]]"]);
+        let text = failed + &after + &ops(&[&invoked, &crashed]);
+        assert_judged(&text, (INVALID, &["G1a"]), "");
+        assert_judged(&completions(&text), (UNKNOWN, &[]), note);
+    }
+    let polled = polled(1, "[0 1]");
+    // These ops send nothing.
+    for f in ["poll", "assign", "subscribe"] {
+        let text = completions(&(polled.clone() + &ops(&[&format!("0n {f} nil")])));
+        assert_judged(&text, (INVALID, &["phantom-message"]), "");
+    }
+    // The crashed op may be that of the invocation without a process, which has a value.
+    let nameless = |short: &[&str]| ops(short).replace(":process 0, ", "");
+    let text = nameless(&["0i send [[:send :x 7]]", "0n send nil"]) + &polled;
+    assert_judged(&text, (INVALID, &["phantom-message"]), "");
+    let text = nameless(&["0i send [[:send :x 7]]", "0n send nil", "0n send nil"]) + &polled;
+    assert_judged(&text, (UNKNOWN, &[]), note);
+}
+
+#[test]
+fn an_op_that_is_not_understood_may_have_begun_before_a_poll() {
+    let failed = ops(&["3i send [[:send :x 1]]", "3x send [[:send :x 1]]"]);
+    let text = failed + &polled(1, "[0 1]") + &ops(&["0i send [[:send :x 7]]", "0k send :j"]);
+    assert_judged(&text, (INVALID, &["G1a"]), "The verdict ignores the op at");
+    assert_judged(&completions(&text), (UNKNOWN, &[]), "No verdict, because of the op at");
+}
