@@ -40,6 +40,8 @@ pub(crate) struct Seen {
     /// Ops without a value that may have sent messages, if no completion states which. By the index from which they may
     /// have sent them, and their own index.
     pub(crate) hidden: BTreeMap<(u64, u64), UndecodedOps>,
+    /// Failed ops that do not record which messages they were to send.
+    pub(crate) unsaid_failures: UndecodedOps,
 }
 
 /// An invocation that was not understood.

@@ -83,6 +83,16 @@ impl Messages {
         self.flags.iter().any(|flags| flags & POLLED != 0 && flags & (MAY_BE_SENT | SENT_FAIL) != MAY_BE_SENT)
     }
 
+    /// Returns true if no op is known to have sent or failed to send a message.
+    pub(crate) fn is_unsent(&self, msg: MsgId) -> bool {
+        !self.has(msg, MAY_BE_SENT | SENT_FAIL)
+    }
+
+    /// Returns true if only failed or crashed ops polled some message of which no send is known.
+    pub(crate) fn have_unsent_of_aborted(&self) -> bool {
+        self.ids().any(|msg| self.is_unsent(msg) && self.flags(msg) & (POLLED | POLLED_OK) == POLLED)
+    }
+
     /// Messages that were polled, and whose offset no op shows.
     pub(crate) fn without_offset(&self) -> impl Iterator<Item = MsgId> {
         self.ids().filter(|msg| self.offset(*msg) == NO_OFFSET && self.flags[msg.at()] & POLLED != 0)

@@ -6,6 +6,8 @@ use history_core::{Op, OpKind, Pair, UndecodedOps};
 
 const HIDDEN: &str =
     "it may have sent a polled message, and neither its invocation nor its completion records what it sent";
+const UNSAID_FAILURE: &str = "a failed or crashed op polled a message that this op may have failed to send, and neither its \
+                              invocation nor its completion records what it was to send";
 
 impl LogRun {
     /// Records that it is unknown what an op sends until its completion.
@@ -46,13 +48,24 @@ impl LogRun {
         if is_recorded || !op.value.is_nil() {
             return;
         }
-        if op.pair == Pair::Alone && op.kind == OpKind::Info {
-            self.hide(op);
+        match op.kind {
+            OpKind::Fail => self.see_unsaid_failure(op),
+            OpKind::Info if op.pair == Pair::Alone => self.hide(op),
+            OpKind::Info | OpKind::Ok | OpKind::Invoke => {}
         }
+    }
+
+    /// Records a failed op that may have been to send any messages.
+    #[cold]
+    pub(super) fn see_unsaid_failure(&mut self, op: &Op<'_>) {
+        self.seen.unsaid_failures.push(op, UNSAID_FAILURE, false);
     }
 
     /// Counts ops that do not record what they sent as not understood, if the sender of a polled message is unknown.
     pub(super) fn settle_hidden(&mut self) {
+        if !self.seen.unsaid_failures.is_empty() && self.seen.messages.have_unsent_of_aborted() {
+            self.seen.undecoded.extend([self.seen.unsaid_failures.clone()]);
+        }
         let hidden = std::mem::take(&mut self.seen.hidden);
         let Some((first, _)) = hidden.keys().next().copied() else { return };
         if self.seen.messages.have_doubtful_sender() {

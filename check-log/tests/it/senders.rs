@@ -77,3 +77,38 @@ fn an_op_that_is_not_understood_may_have_begun_before_a_poll() {
     assert_judged(&text, (INVALID, &["G1a"]), "The verdict ignores the op at");
     assert_judged(&completions(&text), (UNKNOWN, &[]), "No verdict, because of the op at");
 }
+
+/// Only ok ops must not poll a message of a failed op.
+#[test]
+fn a_failed_op_without_a_value_may_be_the_sender_for_failed_and_crashed_polls() {
+    let note = "may have failed to send, and neither its invocation nor its completion records what it was to send";
+    let end = polled(2, "");
+    for reader in ["1x poll [[:poll {:x [[0 1]]}]]", "1n poll [[:poll {:x [[0 1]]}]]"] {
+        let reader = ops(&["1i poll [[:poll]]", reader]) + &end;
+        for failed in [
+            &["0i send nil", "0x send nil"],
+            &["0i txn nil", "0x txn nil"],
+            &["0i send nil", "0x send :j"],
+            &["0i send :j", "0x send nil"],
+            &["0i sned :j", "0x sned [[:send :y 1]]"],
+        ] {
+            for text in [ops(failed) + &reader, reader.clone() + &ops(failed)] {
+                assert_judged(&text, (UNKNOWN, &[]), note);
+                assert_judged(&(text.clone() + &polled(3, "[0 1]")), (INVALID, &["phantom-message"]), "");
+            }
+        }
+        assert_judged(&completions(&(reader.clone() + &ops(&["0x send nil"]))), (UNKNOWN, &[]), note);
+        // It is known which messages they were to send, or that there were none.
+        for failed in [
+            &["0i send [[:send :x 2]]", "0x send nil"],
+            &["0i send [[:send :x 2]]", "0x send :j"],
+            &["0i send nil", "0x send [[:send :x 2]]"],
+            &["0i send :j", "0x send [[:send :x 2]]"],
+            &["0i txn [[:poll]]", "0x txn nil"],
+            &["0i poll nil", "0x poll nil"],
+            &["0i assign nil", "0x assign :j"],
+        ] {
+            assert_judged(&(ops(failed) + &reader), (INVALID, &["phantom-message"]), "");
+        }
+    }
+}
