@@ -194,7 +194,10 @@ impl LogRun {
         let is_hidden = invocation.is_some_and(|open| self.is_hidden(open));
         match invocation {
             Some(open) if op.value.is_nil() => items.extend_from_slice(&open.items),
-            Some(open) if !is_hidden => add_unsaid_sends(&mut items, open, op.kind)?,
+            Some(open) if !is_hidden => {
+                add_unsaid_sends(&mut items, open, op.kind)?;
+                verify_polls(&items, open, op.kind)?;
+            }
             _ => {
                 for msg in items.iter().filter_map(sent) {
                     self.begin_at_completion(op, msg)?;
@@ -338,6 +341,19 @@ fn is_said(op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result
 /// The message that an item sends.
 fn sent(item: &Item) -> Option<MsgId> {
     if let Item::Send { msg, .. } = item { Some(*msg) } else { None }
+}
+
+/// Verifies that an ok op contains the polls of its invocation. Otherwise it may have polled any message.
+fn verify_polls(items: &[Item], open: &Open, kind: OpKind) -> Result<(), OpFault> {
+    let polls = |items: &[Item]| items.iter().filter(|item| matches!(item, Item::Poll)).count();
+    let (found, expected) = (polls(items), polls(&open.items));
+    if kind != OpKind::Ok || found >= expected {
+        return Ok(());
+    }
+    let index = open.row.index;
+    Err(OpFault::Undecodable(format!(
+        "the op has fewer polls ({found}) than its invocation at index {index} ({expected}): a completion repeats the polls"
+    )))
 }
 
 /// Adds the sends of the invocation that a completion omits. A crashed or failed op may have results for only some of

@@ -165,3 +165,38 @@ fn what_only_assigns_sends_and_polls_nothing() {
     let odd = ops(&["9i send [[:send :x 7]]", "9k assign [:x]"]);
     assert_judged(&(odd + &phantom), (UNKNOWN, &[]), "No verdict, because of the op at");
 }
+
+/// Without the result of a poll, it is unknown what the op polled.
+#[test]
+fn a_completion_without_a_poll_of_its_invocation_is_not_understood() {
+    let lost = |asked: &str, got: &str| {
+        let f = if asked.contains("send") || got.contains("send") { "txn" } else { "poll" };
+        sent(1, 0) + &both(1, f, asked, got) + &sent(3, 2) + &polled(0, "[2 3]")
+    };
+    for (asked, got, counts) in [
+        ("[[:poll] [:send :x 2]]", "[[:send :x [1 2]]]", "(0) than its invocation at index 2 (1)"),
+        ("[[:poll]]", "[]", "(0) than its invocation at index 2 (1)"),
+        ("[[:poll] [:poll]]", "[[:poll {}]]", "(1) than its invocation at index 2 (2)"),
+        ("[[:poll] [:send :x 2] [:poll]]", "[[:poll {}] [:send :x [1 2]]]", "(1) than its invocation at index 2 (2)"),
+    ] {
+        assert_judged(&lost(asked, got), (UNKNOWN, &[]), &format!("the op has fewer polls {counts}"));
+        // Its sends are known, so another anomaly remains.
+        let twice = both(3, "poll", "[[:poll]]", "[[:poll {:x [[0 1] [0 1]]}]]");
+        let note = "The verdict ignores the op at index 3";
+        assert_judged(&(lost(asked, got) + &twice), (INVALID, &["int-nonmonotonic-poll"]), note);
+    }
+    // These completions contain the polls, without results.
+    for (asked, got) in [
+        ("[[:poll] [:send :x 2]]", "[[:poll] [:send :x [1 2]]]"),
+        ("[[:poll]]", "[[:poll]]"),
+        ("[[:poll]]", "[[:poll] [:poll]]"),
+        ("nil", "[]"),
+    ] {
+        assert_judged(&lost(asked, got), (INVALID, LOST), "");
+    }
+    // A crashed or failed op may omit results.
+    for kind in ["n", "x"] {
+        let text = sent(1, 0) + &ops(&["1i poll [[:poll]]", &format!("1{kind} poll []")]) + &sent(3, 2);
+        assert_judged(&(text + &polled(0, "[2 3]")), (INVALID, LOST), "");
+    }
+}
