@@ -3,6 +3,7 @@
 mod certify;
 mod examples;
 mod figures;
+mod nameless;
 mod oracle;
 mod senders;
 mod simulated;
