@@ -15,7 +15,8 @@ use crate::kafka::Kafka;
 use crate::seen::Seen;
 use history_core::cast::Cast as _;
 use history_core::{
-    Budget, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Report, Run, Verdict,
+    Budget, Expected, FunctionsInFlight, HistoryError, NAMELESS, NextStep, Op, OpFault, OpKind, OpUse, Pair, Report,
+    Run, Verdict,
 };
 use std::ops::ControlFlow;
 
@@ -48,6 +49,8 @@ pub(crate) struct LogRun {
     unanswered: Vec<Open>,
     /// The number of invocations that may send and whose clients are unknown, without those that may have completed.
     nameless_open: u64,
+    /// Whether some invocation has no process.
+    has_nameless: bool,
     violated: bool,
     items: Vec<Item>,
     /// Lists that can be reused for the items of later invocations.
@@ -65,6 +68,7 @@ impl LogRun {
             open: Vec::new(),
             unanswered: Vec::new(),
             nameless_open: 0,
+            has_nameless: false,
             violated: false,
             items: Vec::new(),
             spare: Vec::new(),
@@ -394,6 +398,7 @@ impl Run for LogRun {
             return Ok(ControlFlow::Continue(()));
         }
         self.seen.clients += 1;
+        self.has_nameless |= op.kind == OpKind::Invoke && op.pair == Pair::Alone;
         let understood = self.functions.see(op).map_err(OpFault::Undecodable);
         if understood.is_err() {
             let invocation = self.take_open(op);
@@ -459,6 +464,12 @@ impl LogRun {
                 report.verdict = Verdict::Unknown;
                 report.notes.push(doubt);
             }
+            if self.has_nameless {
+                let (note, what) = NAMELESS;
+                report.verdict = Verdict::Unknown;
+                report.notes.insert(0, note.to_owned());
+                report.add_next(NextStep::new(what));
+            }
         }
         report
     }
@@ -467,7 +478,8 @@ impl LogRun {
     fn doubts(&self) -> impl Iterator<Item = String> {
         let unrelated = (!self.seen.related)
             .then(|| "No two ops are about the same log, so nothing could have been wrong.".to_owned());
-        let untimed = self.seen.first_uninvoked.map(|index| {
+        // Invocations without a process have a note of their own.
+        let untimed = self.seen.first_uninvoked.filter(|_| !self.has_nameless).map(|index| {
             format!(
                 "The invocation of the op at index {index} is unknown, so it is unknown whether the history agrees with real time."
             )

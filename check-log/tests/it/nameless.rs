@@ -1,21 +1,18 @@
 //! Ops without a process: any client may have done them.
 
-use crate::unread::{INVALID, UNKNOWN, assert_judged, both, ops, polled};
+use crate::unread::{INVALID, UNKNOWN, assert_judged, both, completions, judge, ops, polled};
+use history_core::{NAMELESS, Verdict};
 
 /// Removes process 9.
 fn nameless(text: &str) -> String {
     text.replace(":process 9, ", "")
 }
 
-fn completions(text: &str) -> String {
-    text.lines().filter(|line| !line.contains(":invoke")).map(|line| format!("{line}\n")).collect()
-}
-
 /// Sends of messages 10 to 15 to two logs, at offsets 0 to 5.
 fn sends() -> String {
     let all = |list: &str| list.to_owned() + &list.replace(":x", ":y");
-    let list: String = (0..6).map(|at| format!("[:send :x [{at} 1{at}]] ")).collect();
-    both(0, "send", "nil", &format!("[{}]", all(&list)))
+    let list: Vec<String> = (0..6).map(|at| format!("[:send :x [{at} 1{at}]] ")).collect();
+    both(0, "send", "nil", &format!("[{}]", all(&list.concat())))
 }
 
 /// Polls of everything, so that nothing is lost.
@@ -111,4 +108,36 @@ fn a_producer_without_a_process_may_have_no_position() {
     assert_judged(&unplaced, (UNKNOWN, &[]), note);
     let placed = text(&both(9, "send", "nil", "[[:send :z [4 14]]]")) + &polled(8, "[4 14]").replace(":x", ":z");
     assert_judged(&placed, (INVALID, &[name]), "");
+}
+
+#[test]
+fn nothing_holds_if_an_invocation_has_no_process() {
+    let (note, what) = NAMELESS;
+    let valid = sends() + &ending();
+    assert_judged(&valid, (Verdict::Valid, &[]), "");
+    for op in [
+        ops(&["9i poll [[:poll]]"]),
+        ops(&["9i send [[:send :x 16]]"]),
+        ops(&["9i assign [:x]"]),
+        ops(&["9i crash nil"]),
+        both(9, "poll", "[[:poll]]", "[[:poll {:x [[0 10]]}]]"),
+        ops(&["9i send [[:send :x 16]]", "9x send [[:send :x 16]]"]),
+    ] {
+        let before = sends() + &op + &ending();
+        assert_judged(&before, (Verdict::Valid, &[]), "");
+        for text in [nameless(&before), nameless(&(valid.clone() + &op))] {
+            assert_judged(&text, (UNKNOWN, &[]), note);
+            let report = judge(&text);
+            assert!(report.next.iter().any(|step| step.what == what), "{text}{:?}", report.next);
+            assert!(!report.notes.iter().any(|note| note.contains("agrees with real time")), "{:?}", report.notes);
+        }
+        // A violation remains.
+        let text = nameless(&(before + &polled(1, "[0 10] [2 12]")));
+        assert_judged(&text, (INVALID, &["int-poll-skip"]), "");
+        assert!(!judge(&text).notes.iter().any(|known| known == note), "{text}");
+    }
+    // A history of completions only has no invocations.
+    let text = nameless(&completions(&(valid + &both(9, "poll", "[[:poll]]", "[[:poll {:x [[0 10]]}]]"))));
+    assert_judged(&text, (UNKNOWN, &[]), "The invocation of the op at index 0 is unknown");
+    assert!(!judge(&text).notes.iter().any(|known| known == note), "{text}");
 }

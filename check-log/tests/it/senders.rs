@@ -1,12 +1,7 @@
 //! Ops that may have sent a polled message: those without a value, and those that repeat a message.
 
-use crate::unread::{INVALID, UNKNOWN, assert_judged, ops, polled, sent};
+use crate::unread::{INVALID, UNKNOWN, assert_judged, completions, ops, polled, sent};
 use history_core::Verdict;
-
-/// The completions of a history, without its invocations.
-fn completions(text: &str) -> String {
-    text.lines().filter(|line| !line.contains(":invoke")).map(|line| format!("{line}\n")).collect()
-}
 
 #[test]
 fn a_failed_op_that_repeats_a_message_is_a_second_send() {

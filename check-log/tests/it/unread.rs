@@ -31,6 +31,11 @@ pub(crate) fn polled(process: u8, messages: &str) -> String {
     both(process, "poll", "[[:poll]]", &format!("[[:poll {{:x [{messages}]}}]]"))
 }
 
+/// The completions of a history, without its invocations.
+pub(crate) fn completions(text: &str) -> String {
+    text.split_inclusive('\n').filter(|line| !line.contains(":invoke")).collect()
+}
+
 #[track_caller]
 pub(crate) fn assert_judged(text: &str, expected: (Verdict, &[&str]), note: &str) {
     let report = judge(text);
