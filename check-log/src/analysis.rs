@@ -128,6 +128,13 @@ impl<'a> Findings<'a> {
             if between_ops || jump.is_within_op() {
                 self.add(jump.name(), jumps.found(scene, jump, max));
             }
+            if between_ops && jumps.is_doubted(jump) && !self.is_allowed(jump.name()) {
+                self.report.notes.push(format!(
+                    "Some ops have no process, so whether a {} across them is an anomaly is unknown: an op between the two may be \
+                     of the same client.",
+                    jump.name()
+                ));
+            }
         }
     }
 

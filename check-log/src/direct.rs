@@ -1,6 +1,6 @@
 //! Anomalies of single messages or offsets: aborted reads, garbage, duplicates, inconsistent offsets.
 
-use crate::columns::messages::{MAY_BE_SENT, POLLED, SENT_FAIL, is_aborted};
+use crate::columns::messages::{POLLED, POLLED_OK, SENT_FAIL, is_aborted};
 use crate::columns::sightings::{Role, Word};
 use crate::columns::{Function, MsgId, OpId};
 use crate::logs::Entry;
@@ -86,10 +86,11 @@ pub(crate) fn aborted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
     (found.len(), found.iter().take(shown_max).map(evidence).collect())
 }
 
-/// Messages that were polled and that no op sent.
+/// Messages that were polled and that no op sent. An op that failed or crashed may poll a message of a failed send.
 pub(crate) fn phantoms(scene: Scene<'_>, shown_max: usize) -> Found {
     let messages = &scene.seen.messages;
-    let is_phantom = |msg: &MsgId| messages.has(*msg, POLLED) && !messages.has(*msg, MAY_BE_SENT | SENT_FAIL);
+    let flag = if scene.seen.unsaid_failures.is_empty() { POLLED } else { POLLED_OK };
+    let is_phantom = |msg: &MsgId| messages.has(*msg, flag) && messages.is_unsent(*msg);
     let found: Vec<MsgId> = messages.ids().filter(is_phantom).collect();
     if found.is_empty() {
         return Found::default();

@@ -60,6 +60,7 @@ mod lag;
 mod logs;
 mod loss;
 mod order;
+mod position;
 mod run;
 mod scene;
 mod seen;

@@ -3,6 +3,7 @@
 use crate::columns::sightings::{Ahead, Role, Word};
 use crate::columns::{Function, KeyId, MsgId, OpId, Ops};
 use crate::direct::Found;
+use crate::position::{Last, Nameless, Position};
 use crate::scene::{Evidence, Scene};
 use history_core::cast::Cast as _;
 use history_core::{Datum, IntMap, OpKind};
@@ -67,29 +68,13 @@ struct Pair {
     delta: i64,
 }
 
-/// The pairs found, by [`Jump`].
+/// The pairs found.
 #[derive(Debug, Default)]
-pub(crate) struct Jumps([Vec<Pair>; 7]);
-
-/// The position of a process: for each key, the last message of an op that counts, with the op. Sorted by key.
-#[derive(Debug, Default)]
-struct Position(Vec<(KeyId, OpId, MsgId)>);
-
-impl Position {
-    fn find(&self, key: KeyId) -> Result<usize, usize> {
-        self.0.binary_search_by_key(&key, |(key, ..)| *key)
-    }
-
-    fn get(&self, key: KeyId) -> Option<(OpId, MsgId)> {
-        self.find(key).ok().map(|at| (self.0[at].1, self.0[at].2))
-    }
-
-    fn insert(&mut self, key: KeyId, op: OpId, msg: MsgId) {
-        match self.find(key) {
-            Ok(at) => self.0[at] = (key, op, msg),
-            Err(at) => self.0.insert(at, (key, op, msg)),
-        }
-    }
+pub(crate) struct Jumps {
+    /// By [`Jump`].
+    found: [Vec<Pair>; 7],
+    /// By [`Jump`]: whether some pair is no anomaly if an op without a process belongs to the same client.
+    doubted: [bool; 7],
 }
 
 /// The comparison of the polls, or of the sends, of ops.
@@ -104,6 +89,8 @@ struct Side {
     last: Vec<(OpId, MsgId)>,
     /// By number of the process: its position.
     positions: Vec<Position>,
+    /// The ops without a process.
+    nameless: Nameless,
     /// The last message of each segment of the current op.
     ends: Vec<(KeyId, MsgId)>,
 }
@@ -127,6 +114,7 @@ impl Side {
             next_back: if is_poll { Jump::NonmonotonicPoll } else { Jump::NonmonotonicSend },
             last: vec![(OpId::NONE, MsgId::NONE); keys],
             positions: Vec::new(),
+            nameless: Nameless::new(keys),
             ends: Vec::new(),
         }
     }
@@ -140,21 +128,28 @@ impl Side {
             _ => (kind != OpKind::Fail, kind != OpKind::Fail),
         };
         self.ends.clear();
+        // Whether the messages of the op are compared with each other, which only matters without a process.
+        let mut is_placed = actor.number.is_none();
         for (segment, range) in ops.segments(op).filter(|(segment, _)| segment.role() == self.role) {
             let key = segment.key();
             let looks_within = self.role == Role::Sent || !segment.is_excused();
-            let before = actor.number.filter(|_| looks).and_then(|number| self.positions.get(number)?.get(key));
+            let before =
+                actor.number.filter(|_| looks).and_then(|number| self.positions.get(number)?.get(key, &self.nameless));
             let mut meet = |msg: MsgId, end: MsgId| {
                 let (last_op, last) = std::mem::replace(&mut self.last[key.at()], (op, end));
                 if last_op != op {
-                    if let Some((before_op, before)) = before {
-                        jumps.compare(scene, (before_op, op), (before, msg), self.next_skip, self.next_back);
+                    if let Some(before) = before {
+                        jumps.compare_next(scene, before, (op, msg), self.next_skip, self.next_back);
                     }
                 } else if looks_within {
-                    jumps.compare(scene, (op, op), (last, msg), Some(self.skip), self.back);
+                    jumps.compare(scene, op, (last, msg), self.skip, self.back);
                 }
             };
+            is_placed &= looks_within;
             for (_, word) in ops.shown.words(range) {
+                if let Word::Other(msg) = word {
+                    is_placed = is_placed && scene.logs.index(msg).is_some();
+                }
                 match word {
                     Word::Settled(msg) | Word::Other(msg) => meet(msg, msg),
                     Word::Run(first, ahead) => {
@@ -172,12 +167,18 @@ impl Side {
                 self.ends.push((key, self.last[key.at()].1));
             }
         }
-        let Some(number) = actor.number.filter(|_| moves && !self.ends.is_empty()) else { return };
+        if !moves || self.ends.is_empty() {
+            return;
+        }
+        let Some(number) = actor.number else {
+            self.ends.iter().for_each(|(key, _)| self.nameless.show(*key, is_placed));
+            return;
+        };
         if number >= self.positions.len() {
             self.positions.resize_with(number + 1, Position::default);
         }
         for (key, msg) in &self.ends {
-            self.positions[number].insert(*key, op, *msg);
+            self.positions[number].insert(*key, op, *msg, &self.nameless);
         }
     }
 
@@ -187,27 +188,28 @@ impl Side {
         if is_of_anyone {
             self.positions.clear();
         } else if let Some(position) = number.and_then(|number| self.positions.get_mut(number)) {
-            position.0.clear();
+            position.clear();
         }
     }
 
     /// Processes an assignment: keys that it does not list have no position any more; after a seek to the beginning,
-    /// none has.
+    /// none has. Without a process, it may be an assignment of any process.
     fn assign(&mut self, ops: &Ops, actor: Actor, scratch: &mut Vec<KeyId>) {
         let op = actor.op;
-        let Some(position) = actor.number.and_then(|number| self.positions.get_mut(number)) else { return };
         match ops.kind(op) {
             OpKind::Ok | OpKind::Info => {}
             OpKind::Fail | OpKind::Invoke => return,
         }
-        if ops.function(op) == Function::AssignFromStart && self.role == Role::Polled {
-            position.0.clear();
-            return;
-        }
         scratch.clear();
-        scratch.extend(ops.segments(op).map(|(segment, _)| segment.key()));
-        scratch.sort_unstable();
-        position.0.retain(|(key, ..)| scratch.binary_search(key).is_ok());
+        if ops.function(op) != Function::AssignFromStart || self.role == Role::Sent {
+            scratch.extend(ops.segments(op).map(|(segment, _)| segment.key()));
+            scratch.sort_unstable();
+            scratch.dedup();
+        }
+        let Some(number) = actor.number else { return self.nameless.keep_only(scratch) };
+        if let Some(position) = self.positions.get_mut(number) {
+            position.retain(|key| scratch.binary_search(&key).is_ok());
+        }
     }
 }
 
@@ -260,30 +262,35 @@ impl Jumps {
         jumps
     }
 
+    /// Compares two neighbouring messages of an op.
     #[inline]
-    fn compare(
-        &mut self,
-        scene: Scene<'_>,
-        ops: (OpId, OpId),
-        messages: (MsgId, MsgId),
-        skip: Option<Jump>,
-        back: Jump,
-    ) {
-        // If the place of one message is unknown, the two cannot be compared.
-        let Some(delta) = scene.logs.delta(messages.0, messages.1) else { return };
-        let jump = match delta {
-            1 => return,
-            2.. => skip,
-            _ => Some(back),
-        };
-        if let Some(jump) = jump {
-            self.0[jump_at(jump)].push(Pair { ops, messages, delta });
+    fn compare(&mut self, scene: Scene<'_>, op: OpId, messages: (MsgId, MsgId), skip: Jump, back: Jump) {
+        if let Some((jump, delta)) = jump(scene, messages, Some(skip), back) {
+            self.found[jump_at(jump)].push(Pair { ops: (op, op), messages, delta });
         }
+    }
+
+    /// Compares the last message of a process with its next one.
+    #[inline]
+    fn compare_next(&mut self, scene: Scene<'_>, last: Last, (op, msg): (OpId, MsgId), skip: Option<Jump>, back: Jump) {
+        let messages = (last.msg, msg);
+        let Some((jump, delta)) = jump(scene, messages, skip, back) else { return };
+        let is_certain = if jump.is_skip() { last.skip_is_certain } else { last.back_is_certain };
+        if is_certain {
+            self.found[jump_at(jump)].push(Pair { ops: (last.op, op), messages, delta });
+        } else {
+            self.doubted[jump_at(jump)] = true;
+        }
+    }
+
+    /// Returns true if some pair is no anomaly of a type if an op without a process belongs to the same client.
+    pub(crate) fn is_doubted(&self, jump: Jump) -> bool {
+        self.doubted[jump_at(jump)]
     }
 
     /// The anomalies of a type, the worst first.
     pub(crate) fn found(&self, scene: Scene<'_>, jump: Jump, shown_max: usize) -> Found {
-        let all = &self.0[jump_at(jump)];
+        let all = &self.found[jump_at(jump)];
         let mut shown: Vec<&Pair> = all.iter().collect();
         if jump.is_skip() {
             shown.sort_by_key(|pair| Reverse(pair.delta));
@@ -292,6 +299,19 @@ impl Jumps {
         }
         (all.len(), shown.into_iter().take(shown_max).map(|pair| evidence(scene, jump, pair)).collect())
     }
+}
+
+/// The anomaly of two messages that should be adjacent, with their distance. If the place of one is unknown, they cannot
+/// be compared.
+#[inline]
+fn jump(scene: Scene<'_>, messages: (MsgId, MsgId), skip: Option<Jump>, back: Jump) -> Option<(Jump, i64)> {
+    let delta = scene.logs.delta(messages.0, messages.1)?;
+    let jump = match delta {
+        1 => None,
+        2.. => skip,
+        _ => Some(back),
+    };
+    jump.map(|jump| (jump, delta))
 }
 
 fn jump_at(jump: Jump) -> usize {

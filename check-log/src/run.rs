@@ -1,10 +1,13 @@
 //! The run of the checker: each op is decoded once and becomes a row.
 
+mod hidden;
 mod unread;
 
 use crate::analysis;
 use crate::certain::Certain;
-use crate::columns::messages::{MAY_BE_SENT, POLLED_OK, SENT_AGAIN, SENT_FAIL, SENT_OK, is_aborted};
+use crate::columns::messages::{
+    INVOKED_NAMELESSLY, MAY_BE_SENT, Messages, POLLED_OK, SENT_AGAIN, SENT_FAIL, SENT_OK, is_aborted,
+};
 use crate::columns::sightings::Item;
 use crate::columns::{Function, KeyId, MsgId, NO_OFFSET, OpId, Row};
 use crate::decode;
@@ -12,8 +15,8 @@ use crate::kafka::Kafka;
 use crate::seen::Seen;
 use history_core::cast::Cast as _;
 use history_core::{
-    Budget, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Report, Run, UndecodedOps,
-    Verdict,
+    Budget, Expected, FunctionsInFlight, HistoryError, NAMELESS, NextStep, Op, OpFault, OpKind, OpUse, Pair, Report,
+    Run, Verdict,
 };
 use std::ops::ControlFlow;
 
@@ -44,6 +47,10 @@ pub(crate) struct LogRun {
     open: Vec<Option<Open>>,
     /// Invocations whose clients are unknown, or whose completions are missing or were not understood.
     unanswered: Vec<Open>,
+    /// The number of invocations that may send and whose clients are unknown, without those that may have completed.
+    nameless_open: u64,
+    /// Whether some invocation has no process.
+    has_nameless: bool,
     violated: bool,
     items: Vec<Item>,
     /// Lists that can be reused for the items of later invocations.
@@ -60,6 +67,8 @@ impl LogRun {
             functions: FunctionsInFlight::default(),
             open: Vec::new(),
             unanswered: Vec::new(),
+            nameless_open: 0,
+            has_nameless: false,
             violated: false,
             items: Vec::new(),
             spare: Vec::new(),
@@ -81,6 +90,9 @@ impl LogRun {
             if let Item::Send { msg, offset, .. } = item {
                 *offset = NO_OFFSET;
                 self.begin(*msg)?;
+                if op.pair == Pair::Alone {
+                    self.seen.messages.set(*msg, INVOKED_NAMELESSLY);
+                }
             }
         }
         let mut row = Row::of(op, function, Some(self.seen.oks));
@@ -99,6 +111,7 @@ impl LogRun {
                 self.unanswered.extend(self.open[slot].replace(open));
             }
             Pair::Alone | Pair::Completes { .. } => {
+                self.nameless_open += u64::from(matches!(function, Function::Send | Function::Txn));
                 (open.row.invoked, open.row.oks_before) = (None, None);
                 self.unanswered.push(open);
             }
@@ -117,26 +130,11 @@ impl LogRun {
         Ok(items)
     }
 
-    /// Records that it is unknown what an op sends until its completion.
-    #[cold]
-    fn hide(&mut self, op: &Op<'_>) {
-        let mut hidden = UndecodedOps::default();
-        hidden.push(
-            op,
-            "it may have sent a polled message, and neither its invocation nor its completion records what it sent",
-            false,
-        );
-        self.seen.hidden.insert(op.index, hidden);
-    }
-
     /// Records that an op sends a message.
     fn begin(&mut self, msg: MsgId) -> Result<(), OpFault> {
         let messages = &mut self.seen.messages;
         if messages.has(msg, MAY_BE_SENT) {
-            let (value, key) = (messages.datum(msg), messages.key_datum(messages.key(msg)));
-            return Err(OpFault::Blocking(format!(
-                "{value} is sent to {key} a second time: the messages of a log must differ, so that each has one place"
-            )));
+            return Err(sent_twice(messages, msg));
         }
         messages.set(msg, MAY_BE_SENT | if messages.has(msg, SENT_FAIL) { SENT_AGAIN } else { 0 });
         Ok(())
@@ -197,36 +195,42 @@ impl LogRun {
     /// The items of a completion; if it has no value, those of its invocation.
     fn completed(&mut self, op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result<Vec<Item>, OpFault> {
         let mut items = self.decode(op, function)?;
-        let is_hidden = invocation.is_some_and(|open| self.seen.hidden.contains_key(&open.row.index));
+        let is_hidden = invocation.is_some_and(|open| self.is_hidden(open));
         match invocation {
             Some(open) if op.value.is_nil() => items.extend_from_slice(&open.items),
-            Some(open) if !is_hidden => add_unsaid_sends(&mut items, open, op.kind)?,
+            Some(open) if !is_hidden => {
+                add_unsaid_sends(&mut items, open, op.kind)?;
+                verify_polls(&items, open, op.kind)?;
+            }
             _ => {
-                for item in &items {
-                    // A failed send may be repeated.
-                    if let Item::Send { msg, .. } = item
-                        && op.kind != OpKind::Fail
-                        && !self.is_invoked_namelessly(*msg)
-                    {
-                        self.begin(*msg)?;
-                    }
+                for msg in items.iter().filter_map(sent) {
+                    self.begin_at_completion(op, msg)?;
                 }
             }
         }
         if let Some(open) = invocation
             && (!op.value.is_nil() || op.kind == OpKind::Fail)
         {
-            self.seen.hidden.remove(&open.row.index);
+            self.reveal(open);
         }
+        self.see_unsaid(op, function, invocation);
         self.excused.clear();
         decode::rebalanced(op, &mut self.seen.messages, &mut self.excused)?;
         Ok(items)
     }
 
-    /// Returns true if a message was sent by an invocation whose client is unknown, so that a completion may belong to
-    /// it.
-    fn is_invoked_namelessly(&self, msg: MsgId) -> bool {
-        self.seen.messages.has(msg, MAY_BE_SENT) && self.seen.messages.writer(msg).is_none()
+    /// Records that an op sends a message which its invocation does not contain. If the invocation of the op is
+    /// unknown, the message may be that of an operation in flight.
+    fn begin_at_completion(&mut self, op: &Op<'_>, msg: MsgId) -> Result<(), OpFault> {
+        let messages = &self.seen.messages;
+        let is_in_flight = messages.has(msg, MAY_BE_SENT) && messages.writer(msg).is_none() && op.pair == Pair::Alone;
+        if op.kind != OpKind::Fail {
+            return if is_in_flight { Ok(()) } else { self.begin(msg) };
+        }
+        // A failed send may be repeated. But an op that may have happened may have sent the message, unless this is the
+        // completion of that op.
+        let is_other = messages.has(msg, MAY_BE_SENT) && !(is_in_flight && messages.has(msg, INVOKED_NAMELESSLY));
+        if is_other { Err(sent_twice(messages, msg)) } else { Ok(()) }
     }
 
     /// Adds a row. Returns true if it shows a message in a log.
@@ -291,16 +295,6 @@ impl LogRun {
         }
     }
 
-    /// Counts ops that do not record what they sent as not understood, if the sender of a polled message is unknown.
-    fn settle_hidden(&mut self) {
-        let hidden = std::mem::take(&mut self.seen.hidden);
-        let Some(first) = hidden.keys().next().copied() else { return };
-        if self.seen.messages.have_doubtful_sender() {
-            self.seen.first_undecoded = Some(self.seen.first_undecoded.map_or(first, |known| known.min(first)));
-            self.seen.undecoded.extend(hidden.into_values());
-        }
-    }
-
     /// Adds rows for operations without a completion: they may have happened.
     fn push_unanswered(&mut self) {
         let mut rest: Vec<Open> = std::mem::take(&mut self.unanswered);
@@ -324,6 +318,14 @@ impl LogRun {
     }
 }
 
+#[cold]
+fn sent_twice(messages: &Messages, msg: MsgId) -> OpFault {
+    let (value, key) = (messages.datum(msg), messages.key_datum(messages.key(msg)));
+    OpFault::Blocking(format!(
+        "{value} is sent to {key} a second time: the messages of a log must differ, so that each has one place"
+    ))
+}
+
 /// Verifies that the invocation or the completion of an ok op records its content. Otherwise an acknowledged message
 /// may be lost, and the position of the client is unknown after the op.
 fn is_said(op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result<(), OpFault> {
@@ -343,6 +345,19 @@ fn is_said(op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result
 /// The message that an item sends.
 fn sent(item: &Item) -> Option<MsgId> {
     if let Item::Send { msg, .. } = item { Some(*msg) } else { None }
+}
+
+/// Verifies that an ok op contains the polls of its invocation. Otherwise it may have polled any message.
+fn verify_polls(items: &[Item], open: &Open, kind: OpKind) -> Result<(), OpFault> {
+    let polls = |items: &[Item]| items.iter().filter(|item| matches!(item, Item::Poll)).count();
+    let (found, expected) = (polls(items), polls(&open.items));
+    if kind != OpKind::Ok || found >= expected {
+        return Ok(());
+    }
+    let index = open.row.index;
+    Err(OpFault::Undecodable(format!(
+        "the op has fewer polls ({found}) than its invocation at index {index} ({expected}): a completion repeats the polls"
+    )))
 }
 
 /// Adds the sends of the invocation that a completion omits. A crashed or failed op may have results for only some of
@@ -383,6 +398,7 @@ impl Run for LogRun {
             return Ok(ControlFlow::Continue(()));
         }
         self.seen.clients += 1;
+        self.has_nameless |= op.kind == OpKind::Invoke && op.pair == Pair::Alone;
         let understood = self.functions.see(op).map_err(OpFault::Undecodable);
         if understood.is_err() {
             let invocation = self.take_open(op);
@@ -448,6 +464,12 @@ impl LogRun {
                 report.verdict = Verdict::Unknown;
                 report.notes.push(doubt);
             }
+            if self.has_nameless {
+                let (note, what) = NAMELESS;
+                report.verdict = Verdict::Unknown;
+                report.notes.insert(0, note.to_owned());
+                report.add_next(NextStep::new(what));
+            }
         }
         report
     }
@@ -456,7 +478,8 @@ impl LogRun {
     fn doubts(&self) -> impl Iterator<Item = String> {
         let unrelated = (!self.seen.related)
             .then(|| "No two ops are about the same log, so nothing could have been wrong.".to_owned());
-        let untimed = self.seen.first_uninvoked.map(|index| {
+        // Invocations without a process have a note of their own.
+        let untimed = self.seen.first_uninvoked.filter(|_| !self.has_nameless).map(|index| {
             format!(
                 "The invocation of the op at index {index} is unknown, so it is unknown whether the history agrees with real time."
             )

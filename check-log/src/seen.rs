@@ -37,8 +37,11 @@ pub(crate) struct Seen {
     /// The rows before which the position of a process is lost, because an op of the process was not understood.
     /// Without a process, the positions of all are lost.
     pub(crate) lapses: Vec<(OpId, Option<i64>)>,
-    /// Invocations without a value that may send, by index, if no completion states what they sent.
-    pub(crate) hidden: BTreeMap<u64, UndecodedOps>,
+    /// Ops without a value that may have sent messages, if no completion states which. By the index from which they may
+    /// have sent them, and their own index.
+    pub(crate) hidden: BTreeMap<(u64, u64), UndecodedOps>,
+    /// Failed ops that do not record which messages they were to send.
+    pub(crate) unsaid_failures: UndecodedOps,
 }
 
 /// An invocation that was not understood.
@@ -54,7 +57,7 @@ impl Seen {
     /// The index of the first op that may have sent messages which are unknown.
     pub(crate) fn first_unknown(&self) -> Option<u64> {
         let unread = self.unread.iter().find(|(_, unread)| !unread.is_assignment).map(|(index, _)| *index);
-        self.first_undecoded.into_iter().chain(unread).chain(self.hidden.keys().next().copied()).min()
+        self.first_undecoded.into_iter().chain(unread).chain(self.hidden.keys().next().map(|(since, _)| *since)).min()
     }
 
     /// Records an op that may have happened and was not understood.

@@ -16,6 +16,8 @@ pub(crate) const POLLED_OK: u8 = 1 << 3;
 pub(crate) const POLLED: u8 = 1 << 4;
 /// It was sent again after its first op had failed.
 pub(crate) const SENT_AGAIN: u8 = 1 << 5;
+/// An invocation without a process sends it, so any completion may be that of this operation.
+pub(crate) const INVOKED_NAMELESSLY: u8 = 1 << 6;
 
 /// Returns true if a message with these flags is **settled** at its own place: an `ok` op sent it, and no op failed to
 /// send it so far. If another op sends it later, no message counts as settled any more
@@ -79,6 +81,16 @@ impl Messages {
     /// Returns true if some message was polled that no op is known to have sent, or that an op failed to send.
     pub(crate) fn have_doubtful_sender(&self) -> bool {
         self.flags.iter().any(|flags| flags & POLLED != 0 && flags & (MAY_BE_SENT | SENT_FAIL) != MAY_BE_SENT)
+    }
+
+    /// Returns true if no op is known to have sent or failed to send a message.
+    pub(crate) fn is_unsent(&self, msg: MsgId) -> bool {
+        !self.has(msg, MAY_BE_SENT | SENT_FAIL)
+    }
+
+    /// Returns true if only failed or crashed ops polled some message of which no send is known.
+    pub(crate) fn have_unsent_of_aborted(&self) -> bool {
+        self.ids().any(|msg| self.is_unsent(msg) && self.flags(msg) & (POLLED | POLLED_OK) == POLLED)
     }
 
     /// Messages that were polled, and whose offset no op shows.

@@ -1,5 +1,6 @@
 //! Ops that are not understood: those that failed did not happen, and the effects of the others are unknown.
 
+use super::hidden::since;
 use super::{LogRun, Open};
 use crate::columns::{Function, Row, client};
 use crate::decode;
@@ -13,8 +14,11 @@ impl LogRun {
     #[cold]
     pub(super) fn ignore_failed(&mut self, op: &Op<'_>, invocation: Option<Open>) -> OpUse {
         self.seen.ignored_ops += 1;
+        if !is_assignment(op) && !invocation.as_ref().is_some_and(|open| open.is_said) {
+            self.see_unsaid_failure(op);
+        }
         if let Some(open) = invocation {
-            self.seen.hidden.remove(&open.row.index);
+            self.reveal(&open);
             self.excused.clear();
             self.enter(&Row::of(op, open.row.function, open.row.oks_before), &open.items);
         }
@@ -41,7 +45,7 @@ impl LogRun {
                 self.settle_unread(invoked);
             }
             // The messages that it sent are known from its invocation, if that was understood.
-            self.seen.push_undecoded(op.index, unread);
+            self.seen.push_undecoded(since(op), unread);
         }
     }
 

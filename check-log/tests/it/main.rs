@@ -3,7 +3,9 @@
 mod certify;
 mod examples;
 mod figures;
+mod nameless;
 mod oracle;
+mod senders;
 mod simulated;
 mod unread;
 mod worlds;
