@@ -81,6 +81,12 @@ impl<M: OnlineModel> Events<M> {
         Events { object }
     }
 
+    /// Limits the search of an event: once the budget is exhausted, the outcome is
+    /// [`Reason::Spent`](crate::Reason::Spent).
+    pub fn limit(&mut self, budget: &Budget) {
+        self.object.any_mut().world.budget = budget.clone();
+    }
+
     /// A client calls an operation, at this index of the history or this time. `op` is the operation, with any result;
     /// `None` if an operation without a result has no known effect, like a read.
     pub fn invoke(&mut self, client: i64, at: u64, op: Option<&M::Op>) -> Call {

@@ -342,6 +342,7 @@ impl AnyObject<'_> {
         part.over = Some(stop);
         match stop {
             Stop::Full => _ = self.unknown.get_or_insert(Reason::Full),
+            Stop::Spent(spent) => _ = self.unknown.get_or_insert(Reason::Spent(spent)),
             Stop::Wide => debug_assert!(false, "a part goes on with fewer"),
             Stop::InFlight => _ = self.unknown.get_or_insert(Reason::InFlight),
             Stop::Refused(op) => {

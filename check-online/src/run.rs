@@ -289,6 +289,10 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
         })
     }
 
+    fn limit(&mut self, budget: &Budget) {
+        self.events.limit(budget);
+    }
+
     fn is_violated(&self) -> bool {
         matches!(self.events.outcome(), Outcome::Violation(_)) && self.certain().next().is_some()
     }

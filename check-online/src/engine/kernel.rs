@@ -30,6 +30,7 @@ use check_register::engine::index::Index;
 use check_register::engine::paths::PathId;
 use check_register::engine::steps::Next;
 use check_register::engine::uses::{Uses, UsesId};
+use history_core::{Budget, Spent};
 use piled::After;
 
 /// The data shared by all parts of an object.
@@ -54,6 +55,9 @@ pub(crate) struct WorldOf<R: ?Sized> {
     pub(crate) crowd: usize,
     /// The maximum number of events kept since all configurations were kept.
     pub(crate) basis_max: usize,
+    /// The budget of a search, and the steps until it is checked again.
+    pub(crate) budget: Budget,
+    unchecked_left: u32,
     pub(crate) table: TableOf<R>,
 }
 
@@ -71,6 +75,9 @@ const WIDTH_MAX: usize = 1 << 11;
 /// The default of `crowd`. States that differ only in the order of operations that may have happened seldom matter
 /// either.
 const CROWD: usize = 1 << 8;
+
+/// The number of configurations from which steps are taken between two checks of the budget.
+const UNCHECKED_MAX: u32 = 1 << 10;
 
 /// The default of `basis_max`. Each event takes about 100 bytes, with the operations and linearizations that it refers
 /// to.
@@ -91,6 +98,8 @@ impl<R> WorldOf<R> {
             width_max: WIDTH_MAX,
             crowd: CROWD,
             basis_max: BASIS_MAX,
+            budget: Budget::default(),
+            unchecked_left: UNCHECKED_MAX,
             table: TableOf::new(rules),
         }
     }
@@ -114,6 +123,8 @@ pub(crate) enum Stop {
     Full,
     /// More operations are in flight than can be distinguished.
     InFlight,
+    /// The budget is exhausted.
+    Spent(Spent),
     /// More configurations were found than may be kept, of one state and mask or in all; those before the event remain.
     Wide,
 }
@@ -281,13 +292,18 @@ impl Kernel {
     /// Returns an error if the kernel cannot continue with the result. On `Stop::Wide`, only the first `before`
     /// configurations remain, because they are used again.
     #[inline]
-    fn look(&mut self, world: &World<'_>, before: usize, found: Found) -> Result<(), Stop> {
+    fn look(&mut self, world: &mut World<'_>, before: usize, found: Found) -> Result<(), Stop> {
         if found == Found::TooMany && self.set.detail == Detail::All {
             self.set.truncate(before);
             return Err(Stop::Wide);
         }
         if self.set.weight() > world.configurations_max {
             return Err(Stop::Full);
+        }
+        world.unchecked_left -= 1;
+        if world.unchecked_left == 0 {
+            world.unchecked_left = UNCHECKED_MAX;
+            world.budget.check(0, 0).map_err(Stop::Spent)?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Compares the results of online checks with those of batch checks of the same history.
 
+mod budget;
 mod clients;
 mod handle;
 #[path = "../../../check-register/tests/it/hidden.rs"]

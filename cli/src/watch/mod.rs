@@ -223,7 +223,7 @@ const WRITTEN_MAX: u64 = 100;
 
 impl<'w> Watched<'w, '_> {
     fn judge(&mut self, feed: &mut Feed, resume: Option<&Resume>, budget: &Budget) -> Result<Report, Stopped> {
-        let mut run = self.start()?;
+        let mut run = self.start(budget)?;
         let mut settled = match self.resume(run.as_mut(), resume, budget)? {
             ControlFlow::Continue(settled) => settled,
             ControlFlow::Break(report) => return Ok(report),
@@ -291,10 +291,11 @@ impl<'w> Watched<'w, '_> {
         Ok(report)
     }
 
-    fn start(&self) -> Result<Box<dyn Run + 'w>, HistoryError> {
+    fn start(&self, budget: &Budget) -> Result<Box<dyn Run + 'w>, HistoryError> {
         let (place, job) = (self.input.place(), self.job);
         let setup = &job.check.setup;
         let mut run = setup.start_online(move |decision| diagnose::hint(&place, &format!("note: {decision}")))?;
+        run.limit(budget);
         if self.job.keep_going {
             run.keep_going();
         }

@@ -395,6 +395,23 @@ fn a_violation_ends_the_watch_while_writers_go_on() {
     }
 }
 
+/// The pipe remains open, but what is known is reported.
+#[test]
+fn bytes_that_are_not_text_do_not_hide_the_lines_before_them() {
+    for (text, expected, printed) in [
+        (counted(7), Some(1), "-\tfalse\n  note: The violation was found at the op at index 3 (line 4)."),
+        (counted(1), Some(255), ""),
+    ] {
+        let mut started = Started::new("watch -m counter");
+        let mut writer = started.child.stdin.take().unwrap();
+        writer.write_all(&[text.as_bytes(), b"{\"f\":\"\xff\"}\n"].concat()).unwrap();
+        let (code, out) = started.end();
+        assert_eq!(code, expected, "{out}");
+        assert!(out.starts_with(printed), "{out}");
+        drop(writer);
+    }
+}
+
 /// What writes a history must not end because the verdict is unknown.
 #[test]
 fn an_unknown_verdict_does_not_end_the_watch() {

@@ -104,6 +104,11 @@ impl<'c> Branch<'c> {
         self.error().is_none() && self.run.is_violated()
     }
 
+    /// Limits the work of an op.
+    pub(crate) fn limit(&mut self, budget: &Budget) {
+        self.run.limit(budget);
+    }
+
     /// What may need an unbounded amount of memory.
     pub(crate) fn growth(&self) -> Option<String> {
         self.run.growth()

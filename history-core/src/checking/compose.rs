@@ -258,6 +258,10 @@ impl Run for ComposeRun {
         self.error().map_or(Ok(ControlFlow::Break(())), Err)
     }
 
+    fn limit(&mut self, budget: &Budget) {
+        self.branches.iter_mut().for_each(|(_, branch)| branch.limit(budget));
+    }
+
     fn is_violated(&self) -> bool {
         self.branches.iter().any(|(_, branch)| branch.is_violated())
     }

@@ -218,6 +218,11 @@ impl Run for KeyedAuto<'_> {
         }
     }
 
+    fn limit(&mut self, budget: &Budget) {
+        self.keyed.limit(budget);
+        self.whole.limit(budget);
+    }
+
     fn is_violated(&self) -> bool {
         self.taken().is_some_and(Branch::is_violated)
     }

@@ -134,6 +134,8 @@ pub struct Keyed<'c> {
     guessed: bool,
     /// Set if the history is still being written: see [`Checker::start_online`].
     online: Option<Online>,
+    /// The limit of the work of an op.
+    budget: Budget,
 }
 
 /// The online properties of a run of one key.
@@ -241,6 +243,7 @@ impl<'c> Keyed<'c> {
             trouble: None,
             guessed: false,
             online: None,
+            budget: Budget::default(),
         })
     }
 
@@ -262,7 +265,9 @@ impl<'c> Keyed<'c> {
             None => self.checker.start(&self.options),
         };
         // The checker started a run with the same options before, so an error here is unexpected.
-        run.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))
+        let mut run = run.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))?;
+        run.limit(&self.budget);
+        Ok(run)
     }
 
     /// Returns true if the history was assumed to have keys, and may have none.
@@ -303,6 +308,10 @@ impl Run for Keyed<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn limit(&mut self, budget: &Budget) {
+        self.budget = budget.clone();
     }
 
     fn is_violated(&self) -> bool {

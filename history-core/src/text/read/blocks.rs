@@ -302,8 +302,10 @@ impl<'s> Blocks<'s> {
         if !may_go_on {
             let mut place = self.place;
             place.advance(&bytes[self.behind..valid]);
-            // The bytes after the invalid ones are read only to show them.
-            let _ = self.source.read_up_to(Snippet::SIDE_BYTES_MAX, &mut bytes);
+            if !self.eager {
+                // The bytes after the invalid ones are read only to show them, which is not worth waiting for.
+                let _ = self.source.read_up_to(Snippet::SIDE_BYTES_MAX, &mut bytes);
+            }
             let error = HistoryError::new(ErrorKind::Syntax, "these bytes are not UTF-8").expected("UTF-8 text");
             let starts_at = self.place.offset - self.behind.to_u64();
             self.fault = Some(error.at(place.position()).with_source(&bytes, starts_at));
