@@ -212,7 +212,7 @@ impl SetFullRun {
         if let Some((id, read)) = self.tracks.first_unexpected.filter(|_| !self.has_unsaid) {
             notes.push(format!(
                 "Reads show {} before any op tried to add it, the first at index {}: {}. set-full does not check \
-                 this; set does.",
+                 this. linearizable-set does; set reports only elements that no op ever tried to add.",
                 counted(self.tracks.unexpected, "element"),
                 self.reads[read.at()].completed.index,
                 self.elements.datum(id)
