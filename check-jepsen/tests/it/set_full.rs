@@ -263,3 +263,24 @@ fn an_element_read_before_its_add_is_noted() {
     assert_eq!(report.notes[report.notes.len() - 1], note);
     assert_eq!(judge(&check_jepsen::set::Set::default(), &[], &text).verdict, Verdict::Valid);
 }
+
+/// A read that lacks an element may begin up to 1 ms after the element was known.
+#[test]
+fn the_help_states_how_old_a_stale_read_is() {
+    let checker = SetFull::default();
+    let [linearizable] = checker.options() else { panic!() };
+    assert!(linearizable.help.contains("lacks an element 1 ms or more after it was known"), "{}", linearizable.help);
+    let text = |invoked_ns: u32| {
+        format!(
+            "{{:process 0, :type :invoke, :f :add, :value 1, :time 0}}
+             {{:process 0, :type :ok, :f :add, :value 1, :time 1}}
+             {{:process 0, :type :invoke, :f :read, :time {invoked_ns}}}
+             {{:process 0, :type :ok, :f :read, :value [], :time {invoked_ns}}}
+             {{:process 0, :type :invoke, :f :read, :time 9000000}}
+             {{:process 0, :type :ok, :f :read, :value [1], :time 9000000}}"
+        )
+    };
+    let judge = |invoked_ns| judge(&SetFull { linearizable: true }, &[], &text(invoked_ns));
+    assert_eq!(judge(999_999).verdict, Verdict::Valid);
+    assert_eq!(anomalies(&judge(1_000_001)), [("stale", 1)]);
+}

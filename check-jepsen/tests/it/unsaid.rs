@@ -136,7 +136,10 @@ fn each_enqueue_explains_one_dequeue() {
         (invoked(2) + &taken(&["1", "1"]) + &ended(2, 2), vec![("unexpected", 2)]),
         (invoked(2) + &invoked(3) + &taken(&["1", "1"]) + &ended(2, 1) + &ended(3, 1), vec![]),
         (invoked(2) + &taken(&["1"]) + &invoked(3) + &taken(&["1"]) + &ended(3, 1) + &ended(2, 1), vec![]),
-        (invoked(2) + &taken(&["1"]) + &invoked(3) + &taken(&["1"]) + &ended(3, 1) + &ended(2, 2), vec![("unexpected", 1)]),
+        (
+            invoked(2) + &taken(&["1"]) + &invoked(3) + &taken(&["1"]) + &ended(3, 1) + &ended(2, 2),
+            vec![("unexpected", 1)],
+        ),
         (invoked(2) + &taken(&["1", "2", "1"]) + &ended(2, 1), vec![("duplicated", 1), ("unexpected", 1)]),
         (invoked(2) + &ended(2, 1) + &taken(&["1", "1"]), vec![("duplicated", 1)]),
         (invoked(2) + &op(3, "enqueue", "1", "ok", "1") + &taken(&["1", "1"]) + &ended(2, 1), vec![]),
@@ -144,7 +147,11 @@ fn each_enqueue_explains_one_dequeue() {
         let (verdict, mut found, notes) = judged(&Queue::default(), &text);
         found.sort_unstable();
         assert_eq!(verdict, if expected.is_empty() { Valid } else { Invalid }, "{text}{notes}");
-        assert_eq!(found, expected.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect::<Vec<_>>(), "{text}");
+        assert_eq!(
+            found,
+            expected.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect::<Vec<_>>(),
+            "{text}"
+        );
     }
     // The second enqueue never says its element: it may explain the second dequeue, but not the first.
     let text = invoked(2) + &taken(&["1"]) + &invoked(3) + &taken(&["1"]) + &ended(2, 2);
@@ -225,7 +232,12 @@ fn a_set_is_the_same_wherever_the_value_is() {
         for checker in [&Set::default() as &dyn Checker, &SetFull::default(), &SetFull { linearizable: true }] {
             let (given, late) = (judged(checker, &text(", :value 1")), judged(checker, &text("")));
             let is_unsure = late.0 == Unknown && late.2.contains("a read shows its element before the add completes");
-            assert!((&given.0, &given.1) == (&late.0, &late.1) || is_unsure, "{} {}: {given:?} {late:?}", checker.name(), text(""));
+            assert!(
+                (&given.0, &given.1) == (&late.0, &late.1) || is_unsure,
+                "{} {}: {given:?} {late:?}",
+                checker.name(),
+                text("")
+            );
         }
     }
 }

@@ -75,7 +75,8 @@ pub struct SetFull {
 const LINEARIZABLE: OptionSpec = OptionSpec::new(
     "linearizable",
     OptionKind::Flag,
-    "Require elements to be visible immediately: a stale read makes the history invalid.",
+    "Require elements to be visible immediately: a read that lacks an element 1 ms or more after it was known makes \
+     the history invalid.",
 );
 
 impl Checker for SetFull {
