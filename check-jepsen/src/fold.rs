@@ -8,8 +8,8 @@ use crate::witness;
 use held::{Held, Next};
 use history_core::cast::Cast as _;
 use history_core::{
-    Budget, Coverage, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Participants,
-    Report, Run, Seq, UndecodedOps, UnreadKeys, Value, Verdict,
+    Budget, Coverage, Expected, FunctionsInFlight, HistoryError, NAMELESS, NextStep, Op, OpFault, OpKind, OpUse, Pair,
+    Participants, Report, Run, Seq, UndecodedOps, UnreadKeys, Value, Verdict,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -21,6 +21,10 @@ pub(crate) trait Workload: Clone + Send {
 
     /// Whether all ops are about one object, so that they should have the same `key` field.
     const IS_OF_ONE_OBJECT: bool = true;
+
+    /// Whether a valid verdict rests on how each operation ended and when it began. This is unknown of an invocation
+    /// without a process.
+    const NEEDS_PROCESSES: bool = true;
 
     /// Whether [`OpFault::Blocking`] of an invocation changes nothing in the workload: if the operation fails, the
     /// following ops can still be processed.
@@ -140,6 +144,8 @@ pub(crate) fn unexpected_unless(count: u64, set: &str) -> String {
 #[derive(Debug, Default)]
 struct Tally {
     clients: u64,
+    /// Whether the completion of some invocation is unknown, because it has no process.
+    is_nameless: bool,
     participants: Participants,
     coverage: Coverage,
     undecoded: UndecodedOps,
@@ -238,6 +244,12 @@ impl Tally {
         report.counts.push(("client-op-count".into(), self.clients));
         report.counts.push(("nonclient-op-count".into(), self.participants.others()));
         coverage(&self.coverage, &mut report);
+        if self.is_nameless && report.verdict == Verdict::Valid {
+            let (note, what) = NAMELESS;
+            report.verdict = Verdict::Unknown;
+            report.notes.insert(0, note.to_owned());
+            report.add_next(NextStep::new(what));
+        }
         report
     }
 }
@@ -249,6 +261,7 @@ impl<W: Workload> Run for WorkloadRun<W> {
             return Ok(ControlFlow::Continue(()));
         }
         self.tally.clients += 1;
+        self.tally.is_nameless |= W::NEEDS_PROCESSES && op.kind == OpKind::Invoke && op.pair == Pair::Alone;
         if W::IS_OF_ONE_OBJECT {
             self.tally.keys.see(op);
         }
