@@ -8,8 +8,8 @@ use crate::witness;
 use held::{Held, Next};
 use history_core::cast::Cast as _;
 use history_core::{
-    Budget, Coverage, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Participants,
-    Report, Run, Seq, UndecodedOps, UnreadKeys, Value, Verdict,
+    Budget, Coverage, Expected, FunctionsInFlight, HistoryError, NAMELESS, NextStep, Op, OpFault, OpKind, OpUse, Pair,
+    Participants, Report, Run, Seq, UndecodedOps, UnreadKeys, Value, Verdict,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -22,9 +22,17 @@ pub(crate) trait Workload: Clone + Send {
     /// Whether all ops are about one object, so that they should have the same `key` field.
     const IS_OF_ONE_OBJECT: bool = true;
 
+    /// Whether a valid verdict rests on how each operation ended and when it began. This is unknown of an invocation
+    /// without a process.
+    const NEEDS_PROCESSES: bool = true;
+
     /// Whether [`OpFault::Blocking`] of an invocation changes nothing in the workload: if the operation fails, the
     /// following ops can still be processed.
     const HOLDS: bool = false;
+
+    /// The function that adds an element or an amount, if its `ok` completion may have the value that the invocation
+    /// lacks. If neither has it, the fold notes the op, unless it failed, and calls [`Workload::doubt`].
+    const ADDS: Option<&'static str> = None;
 
     /// Processes the next op of a client, and returns how it was used.
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault>;
@@ -33,6 +41,10 @@ pub(crate) trait Workload: Clone + Send {
     fn take_other(&mut self, op: &Op<'_>) {
         let _ = op;
     }
+
+    /// An op of the function [`Workload::ADDS`] may have happened, and what it added is unknown. Called before the
+    /// report, at most once.
+    fn doubt(&mut self) {}
 
     /// Returns true if the history is invalid whatever follows. O(1). Once true it remains true, and the report is
     /// invalid, whether or not this was the whole history.
@@ -57,6 +69,9 @@ pub(crate) fn observed_if(observed: bool) -> OpUse {
 pub(crate) fn unpaired() -> OpFault {
     OpFault::Blocking("the op has no invocation or completion, so which ops overlap it is unknown".into())
 }
+
+/// Why an add without a value cannot be decoded.
+const UNSAID: &str = "neither the invocation nor an ok completion has a value, so what it added is unknown";
 
 /// The elements of a value that is a collection: a vector, a list or a set.
 #[inline]
@@ -120,10 +135,17 @@ pub(crate) fn completed_element(
     Ok(said)
 }
 
+/// The note on elements that no op is known to have added, beside an op that may have added any.
+pub(crate) fn unexpected_unless(count: u64, set: &str) -> String {
+    format!("{count} unexpected, unless an op without a value added them: {set}.")
+}
+
 /// The part of the report that all histories have.
 #[derive(Debug, Default)]
 struct Tally {
     clients: u64,
+    /// Whether the completion of some invocation is unknown, because it has no process.
+    is_nameless: bool,
     participants: Participants,
     coverage: Coverage,
     undecoded: UndecodedOps,
@@ -132,6 +154,8 @@ struct Tally {
     /// Undecoded ops that failed, and their number.
     ignored: UndecodedOps,
     ignored_ops: u64,
+    /// Whether an op may have happened that does not say what it added.
+    in_doubt: bool,
     keys: UnreadKeys,
 }
 
@@ -175,14 +199,30 @@ impl Tally {
         self.ignored.extend([those]);
     }
 
-    /// Ends an operation whose invocation could not be decoded, if this op completes one. Returns true if the operation
-    /// failed.
+    /// Records the invocation of an add without a value. Its completion may have the value.
     #[cold]
-    fn end(&mut self, op: &Op<'_>) -> bool {
+    fn await_value(&mut self, op: &Op<'_>) {
+        let those = fault(op, UNSAID, false);
+        if let Pair::Invokes { .. } = op.pair {
+            self.unread.insert(op.index, those);
+        } else {
+            self.undecoded.extend([those]);
+            self.in_doubt = true;
+        }
+    }
+
+    /// Ends an operation whose invocation could not be decoded, if this op completes one. Returns true if the operation
+    /// failed. `adds`: the function whose `ok` completion may have the value.
+    #[cold]
+    fn end(&mut self, op: &Op<'_>, adds: Option<&str>) -> bool {
         let Pair::Completes { invoked, .. } = op.pair else { return false };
         let Some(those) = self.unread.remove(&invoked) else { return false };
         if op.kind != OpKind::Fail {
-            self.undecoded.extend([those]);
+            let has_value = adds.is_some() && op.f == adds && op.kind == OpKind::Ok && !op.value.is_nil();
+            if !has_value {
+                self.undecoded.extend([those]);
+                self.in_doubt = true;
+            }
             return false;
         }
         self.ignore(those, 2);
@@ -204,6 +244,12 @@ impl Tally {
         report.counts.push(("client-op-count".into(), self.clients));
         report.counts.push(("nonclient-op-count".into(), self.participants.others()));
         coverage(&self.coverage, &mut report);
+        if self.is_nameless && report.verdict == Verdict::Valid {
+            let (note, what) = NAMELESS;
+            report.verdict = Verdict::Unknown;
+            report.notes.insert(0, note.to_owned());
+            report.add_next(NextStep::new(what));
+        }
         report
     }
 }
@@ -215,6 +261,7 @@ impl<W: Workload> Run for WorkloadRun<W> {
             return Ok(ControlFlow::Continue(()));
         }
         self.tally.clients += 1;
+        self.tally.is_nameless |= W::NEEDS_PROCESSES && op.kind == OpKind::Invoke && op.pair == Pair::Alone;
         if W::IS_OF_ONE_OBJECT {
             self.tally.keys.see(op);
         }
@@ -250,11 +297,16 @@ impl<W: Workload> WorkloadRun<W> {
     fn look(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         let understood = self.functions.see(op).map_err(OpFault::Blocking);
         let taken = understood.and_then(|()| self.workload.take(op));
-        let is_ignored = !self.tally.unread.is_empty() && self.tally.end(op);
+        let is_ignored = !self.tally.unread.is_empty() && self.tally.end(op, W::ADDS);
         match taken {
             Err(OpFault::Error(error)) => return Err(error),
             _ if is_ignored => self.tally.coverage.count(op, OpUse::PassedOver),
-            Ok(op_use) => self.tally.coverage.count(op, op_use),
+            Ok(op_use) => {
+                self.tally.coverage.count(op, op_use);
+                if op.kind == OpKind::Invoke && W::ADDS.is_some() && op.f == W::ADDS && op.value.is_nil() {
+                    self.tally.await_value(op);
+                }
+            }
             Err(OpFault::Undecodable(reason)) if op.kind == OpKind::Fail => self.ignore(op, &reason),
             Err(OpFault::Blocking(reason)) if W::HOLDS && is_failed(op) => self.ignore(op, &reason),
             Err(OpFault::Blocking(reason)) if W::HOLDS && matches!(op.pair, Pair::Invokes { .. }) => {
@@ -300,9 +352,13 @@ impl<W: Workload> WorkloadRun<W> {
     fn conclude(mut self, is_over: bool) -> Report {
         // Operations without a completion may have happened.
         let unread = std::mem::take(&mut self.tally.unread);
+        self.tally.in_doubt |= !unread.is_empty();
         self.tally.undecoded.extend(unread.into_values());
         self.tally.undecoded.extend(self.held.finish());
-        let WorkloadRun { workload, tally, .. } = self;
+        let WorkloadRun { mut workload, tally, .. } = self;
+        if W::ADDS.is_some() && tally.in_doubt {
+            workload.doubt();
+        }
         let whole = is_over && !tally.undecoded.has_stopped();
         // Ops after one that stopped the checker were not counted.
         let has_stopped = tally.undecoded.has_stopped();

@@ -12,19 +12,22 @@
 //! most one state. Its own position, if it has one, may be linked to where it happened.
 //!
 //! The check ends with the first op that no state explains. An `ok` read of a number is **observed**: links and written
-//! values come from the client. Ops that overlap have no order, so the verdict is unknown from there on; a history of
-//! several keys needs `--keyed`.
+//! values come from the client. Ops that overlap have no order. So an op in flight when another one is invoked counts
+//! as crashed: it may take effect at any time from then on, at a position that is unknown so far. If it does complete
+//! with `ok`, or is a write that fails, the verdict is unknown from there on. A history of several keys needs
+//! `--keyed`.
 //!
 //! After Jepsen's `tests/causal`, which treats a read of a crashed write, and a read of nil before the first write, as
 //! a violation. Time is linear except for crashed writes: an op costs the number of states. Memory grows only with
 //! these.
 
-use crate::fold::{self, InFlight, Workload, WorkloadRun};
+use crate::fold::{self, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef};
 use history_core::{
     Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run, Value,
     Verdict, Witness,
 };
+use std::collections::BTreeMap;
 
 /// The causal checker. It has no options.
 ///
@@ -107,15 +110,39 @@ impl Kind {
     }
 }
 
+/// A write that may have happened, or may still happen.
+#[derive(Clone, Debug)]
+struct Crashed {
+    /// The index of its invocation or, without one, of its completion.
+    index: u64,
+    value: i64,
+    position: Option<String>,
+}
+
+/// An op in flight.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    index: u64,
+    writes: bool,
+    /// The value that it writes, if it is an integer.
+    value: Option<i64>,
+}
+
+/// Why the order of ops is unknown.
+const OVERLAPS: &str = "it overlaps another op, so which came first is unknown: check each key separately with --keyed";
+
 #[derive(Clone, Debug)]
 struct CausalRun {
     /// All states that explain the history so far, in order of occurrence.
     states: Vec<State>,
-    /// Crashed writes: their values and positions.
-    crashed: Vec<(i64, Option<String>)>,
-    /// Whether an op is in flight, and the values of the writes in flight.
-    is_busy: bool,
-    written: InFlight<i64>,
+    crashed: Vec<Crashed>,
+    /// The last op that was invoked, while it is in flight.
+    flight: Option<Flight>,
+    /// Earlier ops that are still in flight, by index, and whether they write. They count as crashed until they
+    /// complete.
+    overtaken: BTreeMap<u64, bool>,
+    /// An error if none of the overtaken ops was `ok`.
+    suspect: Option<Bad>,
     /// The last op that counts.
     last: Option<(OpRef, Datum)>,
     bad: Option<Bad>,
@@ -127,8 +154,9 @@ impl Default for CausalRun {
         CausalRun {
             states: vec![State { value: 0, position: "nil".into() }],
             crashed: Vec::new(),
-            is_busy: false,
-            written: InFlight::default(),
+            flight: None,
+            overtaken: BTreeMap::new(),
+            suspect: None,
             last: None,
             bad: None,
             ops: 0,
@@ -145,29 +173,47 @@ enum Claim {
 }
 
 impl CausalRun {
-    /// Processes the op in flight; there may be only one at a time: otherwise there is no order. Returns the value of a
-    /// completed write.
-    fn follow(&mut self, op: &Op<'_>, writes: bool) -> Result<Option<i64>, OpFault> {
-        match op.pair {
-            Pair::Invokes { .. } => {
-                if std::mem::replace(&mut self.is_busy, true) {
-                    return Err(OpFault::Blocking(
-                        "it overlaps another op, so which came first is unknown: check each key separately with \
-                         --keyed"
-                            .into(),
-                    ));
-                }
-                if let (true, Some(value)) = (writes, op.value.as_int()) {
-                    self.written.put(op, value);
-                }
-                Ok(None)
-            }
-            Pair::Completes { .. } => {
-                self.is_busy = false;
-                Ok(self.written.take(op.pair))
-            }
-            Pair::Alone => Ok(None),
+    /// Processes the invocation of an op. One that is still in flight counts as crashed: there is no order of the two.
+    fn begin(&mut self, op: &Op<'_>, writes: bool) -> Result<(), OpFault> {
+        let Pair::Invokes { .. } = op.pair else { return Ok(()) };
+        let value = op.value.as_int().filter(|_| writes);
+        let Some(before) = self.flight.replace(Flight { index: op.index, writes, value }) else { return Ok(()) };
+        self.overtaken.insert(before.index, before.writes);
+        match (before.writes, before.value) {
+            (false, _) => Ok(()),
+            (true, Some(value)) => self.crash(Crashed { index: before.index, value, position: None }),
+            (true, None) => Err(OpFault::Blocking(OVERLAPS.into())),
         }
+    }
+
+    /// Ends the last invoked op, and returns the value that it writes, if known.
+    fn end(&mut self, op: &Op<'_>) -> Option<i64> {
+        let Pair::Completes { invoked, .. } = op.pair else { return None };
+        self.flight.take_if(|flight| flight.index == invoked)?.value
+    }
+
+    /// Ends an op that counts as crashed, because others were invoked meanwhile. Returns false for all other ops.
+    fn end_overtaken(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
+        let Pair::Completes { invoked, .. } = op.pair else { return Ok(false) };
+        let Some(writes) = self.overtaken.remove(&invoked) else { return Ok(false) };
+        match op.kind {
+            OpKind::Ok => return Err(OpFault::Blocking(OVERLAPS.into())),
+            OpKind::Info if writes && self.suspect.is_none() => {
+                if let Some(crashed) = self.crashed.iter_mut().find(|crashed| crashed.index == invoked) {
+                    crashed.position = position(op);
+                    self.spread()?;
+                }
+            }
+            // The ops meanwhile may be explained only by this write.
+            OpKind::Fail if writes && self.suspect.is_none() => {
+                return Err(OpFault::Blocking("it overlaps another op, and failed after that one began".into()));
+            }
+            OpKind::Fail | OpKind::Info | OpKind::Invoke => {}
+        }
+        if self.overtaken.is_empty() {
+            self.bad = self.suspect.take();
+        }
+        Ok(true)
     }
 
     /// The claim of a completed op.
@@ -188,27 +234,36 @@ impl CausalRun {
         let link = op.extra.get("link").filter(|link| !link.is_nil()).ok_or_else(|| missing("link"))?;
         let position = op.extra.get("position").filter(|at| !at.is_nil()).ok_or_else(|| missing("position"))?;
         self.ops += 1;
-        match self.explain(link, claim) {
+        let bad = |(kind, why)| {
+            let before = self.last.clone();
+            Bad { kind, op: OpRef::of(op), value: op.value.to_datum(), before, why }
+        };
+        match self.explain(link, claim, false) {
             Ok(values) => {
                 let position = canonical(position);
                 let state = |value| State { value, position: position.clone() };
                 self.states = values.into_iter().map(state).collect();
                 let least = self.states.iter().map(|state| state.value).min().unwrap_or_default();
-                self.crashed.retain(|(written, _)| *written > least);
+                self.crashed.retain(|crashed| crashed.value > least);
                 self.spread()?;
                 self.last = Some((OpRef::of(op), op.value.to_datum()));
             }
-            Err((kind, why)) => {
-                let before = self.last.clone();
-                self.bad = Some(Bad { kind, op: OpRef::of(op), value: op.value.to_datum(), before, why });
-            }
+            Err(error) if self.overtaken.is_empty() => self.bad = Some(bad(error)),
+            // The positions of ops in flight are unknown.
+            Err(_) => match self.explain(link, claim, true) {
+                Ok(_) => {
+                    let reason = "its link may be the position of an op in flight, which is unknown";
+                    return Err(OpFault::Blocking(reason.into()));
+                }
+                Err(error) => self.suspect = Some(bad(error)),
+            },
         }
         Ok(fold::observed_if(matches!(claim, Claim::Shows(_))))
     }
 
-    /// The possible states of the register after an op, or why no state explains it.
-    fn explain(&self, link: Value<'_>, claim: Claim) -> Result<Vec<i64>, (Kind, String)> {
-        let is_init = matches!(link, Value::Keyword("init") | Value::Str("init"));
+    /// The possible values of the register after an op, or why no state explains it. `anywhere`: whatever its link.
+    fn explain(&self, link: Value<'_>, claim: Claim, anywhere: bool) -> Result<Vec<i64>, (Kind, String)> {
+        let is_init = anywhere || matches!(link, Value::Keyword("init") | Value::Str("init"));
         let link = canonical(link);
         let linked = || self.states.iter().filter(|state| is_init || state.position == link);
         let mut values: Vec<i64> = linked().map(|state| state.value).collect();
@@ -243,10 +298,8 @@ impl CausalRun {
         Ok(values)
     }
 
-    /// Records a write that may have happened, or may still happen.
-    fn crash(&mut self, op: &Op<'_>, value: i64) -> Result<(), OpFault> {
-        let position = op.extra.get("position").filter(|at| !at.is_nil()).map(canonical);
-        self.crashed.push((value, position));
+    fn crash(&mut self, crashed: Crashed) -> Result<(), OpFault> {
+        self.crashed.push(crashed);
         self.spread()
     }
 
@@ -255,7 +308,7 @@ impl CausalRun {
         let mut at = 0;
         while at < self.states.len() {
             let State { value, position } = self.states[at].clone();
-            for (written, own) in &self.crashed {
+            for Crashed { value: written, position: own, .. } in &self.crashed {
                 if value.checked_add(1) != Some(*written) {
                     continue;
                 }
@@ -273,6 +326,11 @@ impl CausalRun {
         }
         Ok(())
     }
+}
+
+/// The position that an op states.
+fn position(op: &Op<'_>) -> Option<String> {
+    op.extra.get("position").filter(|at| !at.is_nil()).map(canonical)
 }
 
 fn expected_integer(found: Value<'_>) -> String {
@@ -324,9 +382,13 @@ impl Workload for CausalRun {
         if self.bad.is_some() {
             return Ok(OpUse::Understood);
         }
-        let invoked = self.follow(op, writes)?;
+        if !self.overtaken.is_empty() && self.end_overtaken(op)? || self.suspect.is_some() {
+            return Ok(OpUse::Understood);
+        }
+        let invoked = self.end(op);
         match op.kind {
-            OpKind::Invoke | OpKind::Fail => Ok(OpUse::Understood),
+            OpKind::Invoke => self.begin(op, writes).map(|()| OpUse::Understood),
+            OpKind::Fail => Ok(OpUse::Understood),
             OpKind::Ok if !writes && is_scalar_fault(op.value) => {
                 // The read changes nothing, and its position can be linked to.
                 self.complete(op, Claim::Nothing)?;
@@ -336,7 +398,10 @@ impl Workload for CausalRun {
             OpKind::Info if !writes => Ok(OpUse::Understood),
             // A crashed op may have the reason in place of its value.
             OpKind::Info => match invoked.or(op.value.as_int()) {
-                Some(value) => self.crash(op, value).map(|()| OpUse::Understood),
+                Some(value) => {
+                    let crashed = Crashed { index: op.index, value, position: position(op) };
+                    self.crash(crashed).map(|()| OpUse::Understood)
+                }
                 None => Err(OpFault::Blocking("a write that may have happened does not say what it writes".into())),
             },
         }
@@ -346,15 +411,17 @@ impl Workload for CausalRun {
         self.bad.is_some()
     }
 
-    fn report(self, _whole: bool) -> Report {
+    fn report(self, whole: bool) -> Report {
         let mut report = Report::new("causal", Verdict::Valid);
-        if let Some(bad) = &self.bad {
+        // At the end, the ops in flight never complete.
+        let found = self.bad.or(self.suspect.filter(|_| whole));
+        if let Some(bad) = &found {
             report.verdict = Verdict::Invalid;
             let mut found = Extremes::<(), Bad>::default();
             found.push_equal(bad.clone());
             witness::add_anomalies(&mut report, [found.anomaly(bad.kind.name(), explain)]);
         }
-        report.counts = vec![("ok-count".into(), self.ops), ("error-count".into(), u64::from(self.bad.is_some()))];
+        report.counts = vec![("ok-count".into(), self.ops), ("error-count".into(), u64::from(found.is_some()))];
         report
     }
 }

@@ -9,6 +9,9 @@
 //! steps only values outside of the least and the greatest sum are known to be wrong, and the verdict on the rest is
 //! unknown.
 //!
+//! An add without a value adds the amount of its `ok` completion. If that has no value either, or the outcome is
+//! unknown, the verdict is unknown.
+//!
 //! `g-counter` accepts no negative amounts: one of them makes its verdict unknown. A final read after an add was begun
 //! is **observed**.
 //!
@@ -106,7 +109,10 @@ struct FinalRun {
     certain: i128,
     /// For each amount, the number of adds that may have happened.
     possible: BTreeMap<i128, u64>,
-    in_flight: InFlight<i128>,
+    /// The amounts of adds in flight; none if the invocation has no value.
+    in_flight: InFlight<Option<i128>>,
+    /// Whether an add that may have happened does not say its amount.
+    in_doubt: bool,
     /// Reads in flight whose invocations are marked as final.
     finals: InFlight<()>,
     has_added: bool,
@@ -135,11 +141,15 @@ impl FinalRun {
             if op.pair == Pair::Alone {
                 return Err(fold::unpaired());
             }
-            let amount = self.amount(op.value)?;
+            let amount = if op.value.is_nil() { None } else { Some(self.amount(op.value)?) };
             self.in_flight.put(op, amount);
             return Ok(());
         }
-        let invoked = self.in_flight.take(op.pair);
+        let flight = self.in_flight.take(op.pair);
+        if flight == Some(None) && (op.kind != OpKind::Ok || op.value.is_nil()) {
+            return Ok(());
+        }
+        let invoked = flight.flatten();
         match op.kind {
             OpKind::Ok => {
                 let amount = match invoked {
@@ -277,6 +287,7 @@ impl Workload for FinalRun {
         observation: "ok :read with :final? true after an :add",
     };
     const HOLDS: bool = true;
+    const ADDS: Option<&'static str> = Some("add");
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {
@@ -286,16 +297,21 @@ impl Workload for FinalRun {
         }
     }
 
+    fn doubt(&mut self) {
+        self.in_doubt = true;
+    }
+
     fn report(mut self, whole: bool) -> Report {
         let mut report = Report::new(self.checker.checker_name(), Verdict::Valid);
-        let open: Vec<i128> = self.in_flight.iter().copied().collect();
+        let open: Vec<i128> = self.in_flight.iter().copied().flatten().collect();
         for amount in open {
             *self.possible.entry(amount).or_default() += 1;
         }
         let sums = Sums::of(self.certain, &self.possible);
         let mut wrong = Extremes::default();
-        // Missing ops may have added anything.
-        for read in self.reads.iter().filter(|read| whole && !sums.contain(read.value)) {
+        // Missing ops, and those that do not say their amount, may have added anything.
+        let is_known = whole && !self.in_doubt;
+        for read in self.reads.iter().filter(|read| is_known && !sums.contain(read.value)) {
             let (below, above) = sums.nearest(read.value);
             let off = [below, above].into_iter().flatten().map(|sum| sum.abs_diff(read.value)).min();
             wrong.push(off.unwrap_or(0), *read);

@@ -7,6 +7,9 @@
 //! - `unexpected`: no earlier op had tried to enqueue this.
 //! - `duplicated`: it was enqueued, but has already been dequeued as often.
 //!
+//! An enqueue without a value inserts the element of its `ok` completion. If that has no value either, or the outcome
+//! is unknown, it may have inserted any element: later dequeues are not certainly wrong, and the history is not valid.
+//!
 //! An `ok` dequeue of something other than nil is **observed**: without one the verdict is unknown.
 //!
 //! A wrong dequeue removes nothing, so it makes no later dequeue wrong. After Jepsen's `checker/queue` with an
@@ -19,6 +22,7 @@ use history_core::{
     Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run, Verdict,
     Witness,
 };
+use std::collections::BTreeSet;
 
 /// The queue checker. It has no options.
 ///
@@ -84,8 +88,14 @@ struct QueueRun {
     elements: Elements,
     balances: Vec<Balance>,
     invocations: bool,
-    /// The elements of enqueues in flight.
-    enqueues: InFlight<ElemId>,
+    /// The elements of enqueues in flight; none if the invocation has no value.
+    enqueues: InFlight<Option<ElemId>>,
+    /// Enqueues in flight whose element is unknown so far, by the index of the invocation.
+    unsaid: BTreeSet<u64>,
+    /// The first invocation of an enqueue that may have happened and never says its element.
+    never_said: Option<u64>,
+    /// Dequeues that are wrong unless an enqueue whose element is unknown so far explains them, in order.
+    doubtful: Vec<Bad>,
     attempts: u64,
     dequeues: u64,
     unexpected: Extremes<(), Bad>,
@@ -110,16 +120,120 @@ impl QueueRun {
             balance.taken += 1;
             return Ok(());
         }
-        balance.wrong = balance.wrong.checked_add(1).ok_or_else(too_often)?;
         let bad = Bad { op: OpRef::of(op), id, before };
-        if before.put == 0 {
+        let is_doubtful = !self.unsaid.is_empty() || self.never_said.is_some();
+        if is_doubtful && self.never_said.is_none() && self.doubtful.len() == DOUBTFUL_MAX {
+            return Err(OpFault::Undecodable("enqueues without a value may explain too many dequeues".into()));
+        }
+        balance.wrong = balance.wrong.checked_add(1).ok_or_else(too_often)?;
+        match self.never_said {
+            // It remains doubtful.
+            Some(_) => {}
+            None if is_doubtful => self.doubtful.push(bad),
+            None => self.push(bad),
+        }
+        Ok(())
+    }
+
+    /// Adds a wrong dequeue.
+    fn push(&mut self, bad: Bad) {
+        if bad.before.put == 0 {
             self.unexpected.push_equal(bad);
         } else {
-            self.duplicated.push(before.wrong, bad);
+            self.duplicated.push(bad.before.wrong, bad);
+        }
+    }
+
+    fn enqueue(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
+        self.attempts += 1;
+        if op.value.is_nil() {
+            self.enqueues.put(op, None);
+            if let Pair::Invokes { .. } = op.pair {
+                self.unsaid.insert(op.index);
+            } else {
+                self.never_said.get_or_insert(op.index);
+            }
+            return Ok(());
+        }
+        let id = self.elements.id(op.value)?;
+        self.balances.resize(self.elements.len(), Balance::default());
+        let balance = &mut self.balances[id.at()];
+        balance.put = balance.put.checked_add(1).ok_or_else(too_often)?;
+        self.enqueues.put(op, Some(id));
+        Ok(())
+    }
+
+    fn enqueued(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
+        let flight = self.enqueues.take(op.pair);
+        if flight == Some(None)
+            && let Pair::Completes { invoked, .. } = op.pair
+        {
+            return self.end_unsaid(op, invoked);
+        }
+        // Without invocations it is unknown when the enqueue began.
+        if op.pair == Pair::Alone && !self.invocations {
+            return Err(fold::unpaired());
+        }
+        if op.kind != OpKind::Ok {
+            return Ok(());
+        }
+        let id = fold::completed_element(op.value, flight.flatten(), |value| self.elements.id(value))?;
+        self.balances.resize(self.elements.len(), Balance::default());
+        // The enqueue may have begun at any time.
+        if self.balances[id.at()].put == 0 { Err(fold::unpaired()) } else { Ok(()) }
+    }
+
+    /// Ends an enqueue whose invocation has no value.
+    #[cold]
+    fn end_unsaid(&mut self, op: &Op<'_>, invoked: u64) -> Result<(), OpFault> {
+        self.unsaid.remove(&invoked);
+        match op.kind {
+            OpKind::Fail => {}
+            OpKind::Ok if !op.value.is_nil() => self.put_late(op, invoked)?,
+            _ => {
+                let first = self.never_said.map_or(invoked, |first| first.min(invoked));
+                self.never_said = Some(first);
+                self.doubtful.retain(|bad| bad.op.index < first);
+            }
+        }
+        // No enqueue whose element is unknown began before these dequeues.
+        let open = self.unsaid.first().copied().unwrap_or(u64::MAX);
+        let certain = self.doubtful.partition_point(|bad| bad.op.index < open);
+        for bad in self.doubtful.drain(..certain).collect::<Vec<_>>() {
+            self.push(bad);
+        }
+        Ok(())
+    }
+
+    /// Inserts the element of an enqueue that was invoked earlier: it explains the first doubtful dequeue since then.
+    fn put_late(&mut self, op: &Op<'_>, invoked: u64) -> Result<(), OpFault> {
+        let id = self.elements.id(op.value)?;
+        self.balances.resize(self.elements.len(), Balance::default());
+        let balance = &mut self.balances[id.at()];
+        balance.put = balance.put.checked_add(1).ok_or_else(too_often)?;
+        let mut explained = None;
+        for (at, bad) in self.doubtful.iter_mut().enumerate() {
+            if bad.id == id && bad.op.index > invoked {
+                bad.before.put += 1;
+                if explained.is_some() {
+                    bad.before.taken += 1;
+                    bad.before.wrong -= 1;
+                } else {
+                    explained = Some(at);
+                }
+            }
+        }
+        if let Some(at) = explained {
+            self.doubtful.remove(at);
+            balance.taken += 1;
+            balance.wrong -= 1;
         }
         Ok(())
     }
 }
+
+/// The maximum number of dequeues that wait for the elements of enqueues.
+const DOUBTFUL_MAX: usize = 1 << 12;
 
 #[cold]
 fn too_often() -> OpFault {
@@ -129,31 +243,16 @@ fn too_often() -> OpFault {
 impl Workload for QueueRun {
     const EXPECTED: Expected =
         Expected { ops: ":enqueue and :dequeue of an element", observation: "ok :dequeue of an element" };
+    const ADDS: Option<&'static str> = Some("enqueue");
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         self.invocations |= op.kind == OpKind::Invoke;
         match (op.f, op.kind) {
-            (Some("enqueue"), OpKind::Invoke) => {
-                self.attempts += 1;
-                let id = self.elements.id(op.value)?;
-                self.balances.resize(self.elements.len(), Balance::default());
-                let balance = &mut self.balances[id.at()];
-                balance.put = balance.put.checked_add(1).ok_or_else(too_often)?;
-                self.enqueues.put(op, id);
-                Ok(OpUse::Understood)
-            }
-            // Without invocations it is unknown when the enqueue began.
-            (Some("enqueue"), _) if op.pair == Pair::Alone && !self.invocations => Err(fold::unpaired()),
-            (Some("enqueue"), OpKind::Ok) => {
-                let invoked = self.enqueues.take(op.pair);
-                let id = fold::completed_element(op.value, invoked, |value| self.elements.id(value))?;
-                self.balances.resize(self.elements.len(), Balance::default());
-                // The enqueue may have begun at any time.
-                if self.balances[id.at()].put == 0 { Err(fold::unpaired()) } else { Ok(OpUse::Understood) }
-            }
+            (Some("enqueue"), OpKind::Invoke) => self.enqueue(op).map(|()| OpUse::Understood),
+            (Some("enqueue"), _) => self.enqueued(op).map(|()| OpUse::Understood),
             // It is unknown whether nil is an element.
             (Some("dequeue"), OpKind::Ok) => self.dequeue(op).map(|()| fold::observed_if(!op.value.is_nil())),
-            (Some("enqueue" | "dequeue"), _) => Ok(OpUse::Understood),
+            (Some("dequeue"), _) => Ok(OpUse::Understood),
             _ => Ok(OpUse::PassedOver),
         }
     }

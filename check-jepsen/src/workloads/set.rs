@@ -7,6 +7,9 @@
 //! - **unexpected** if it is in the last read and was never attempted,
 //! - **recovered** if it is in the last read, and was attempted but not acknowledged. That is not an anomaly.
 //!
+//! An add whose invocation and `ok` completion have no value may have added any element. Unless it failed, no element
+//! is certainly unexpected, and the history is not valid.
+//!
 //! The history is valid if none is lost and none is unexpected, and unknown if no read was `ok` after an add was
 //! invoked: those reads are **observed**. Nothing is certain before the end, because any read may be followed by
 //! another one. After Jepsen's `checker/set`.
@@ -74,13 +77,17 @@ struct Element {
 }
 
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct SetRun {
     elements: Elements,
     /// By element.
     known: Vec<Element>,
     /// By element: the completion of its add, if it was acknowledged. May be shorter than the number of elements.
     added: Vec<OpRef>,
-    in_flight: InFlight<ElemId>,
+    /// The elements of adds in flight; none if the invocation has no value.
+    in_flight: InFlight<Option<ElemId>>,
+    /// Whether an add that may have happened does not say its element.
+    in_doubt: bool,
     /// Whether some op adds: before that, reads are no evidence.
     has_added: bool,
     invocations: bool,
@@ -107,20 +114,26 @@ impl SetRun {
 
     fn add(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         if op.kind == OpKind::Invoke {
-            let id = self.element(op.value)?;
-            self.known[id.at()].attempted = true;
+            let id = if op.value.is_nil() { None } else { Some(self.element(op.value)?) };
+            if let Some(id) = id {
+                self.known[id.at()].attempted = true;
+            }
             self.in_flight.put(op, id);
             return Ok(());
         }
         let invoked = self.in_flight.take(op.pair);
+        let is_unsaid = invoked == Some(None);
+        if is_unsaid && op.value.is_nil() {
+            return Ok(());
+        }
         // Without invocations, only completions show what was attempted.
         let attempts = op.pair == Pair::Alone && !self.invocations;
         if op.kind != OpKind::Ok && !attempts {
             return Ok(());
         }
-        let id = fold::completed_element(op.value, invoked, |value| self.element(value))?;
+        let id = fold::completed_element(op.value, invoked.flatten(), |value| self.element(value))?;
         let element = &mut self.known[id.at()];
-        element.attempted |= attempts;
+        element.attempted |= attempts || is_unsaid;
         if !element.attempted {
             return Err(fold::unpaired());
         }
@@ -161,6 +174,7 @@ impl SetRun {
 impl Workload for SetRun {
     const EXPECTED: Expected =
         Expected { ops: ":add of an element, and :read of all elements", observation: "ok :read after an :add" };
+    const ADDS: Option<&'static str> = Some("add");
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         self.invocations |= op.kind == OpKind::Invoke;
@@ -177,6 +191,10 @@ impl Workload for SetRun {
             (Some("read"), _) => Ok(OpUse::Understood),
             _ => Ok(OpUse::PassedOver),
         }
+    }
+
+    fn doubt(&mut self) {
+        self.in_doubt = true;
     }
 
     fn report(mut self, whole: bool) -> Report {
@@ -221,9 +239,10 @@ impl SetRun {
             ids.for_each(|id| extremes.push_equal(id));
             extremes
         };
+        let strangers = extremes(&mut self.those(unexpected));
         let anomalies = [
             extremes(&mut self.those(lost)).anomaly("lost", |id| self.explain_lost(last, *id)),
-            extremes(&mut self.those(unexpected)).anomaly("unexpected", |id| self.explain_unexpected(last, *id)),
+            strangers.anomaly("unexpected", |id| self.explain_unexpected(last, *id)).filter(|_| !self.in_doubt),
         ];
         witness::add_anomalies(report, anomalies);
         report.verdict = if report.anomalies.is_empty() { Verdict::Valid } else { Verdict::Invalid };
@@ -234,6 +253,10 @@ impl SetRun {
                 interval_set(&self.elements, self.those(unexpected), NOTE_RUNS_MAX)
             };
             report.notes.push(format!("{count} {name}: {set}."));
+        }
+        if self.in_doubt && strangers.count > 0 {
+            let set = interval_set(&self.elements, self.those(unexpected), NOTE_RUNS_MAX);
+            report.notes.push(fold::unexpected_unless(strangers.count, &set));
         }
         self.note_late(lost, report);
         let count = |is: &dyn Fn(&Element) -> bool| self.known.iter().filter(|element| is(element)).count().to_u64();

@@ -101,6 +101,7 @@ impl StatsRun {
 impl Workload for StatsRun {
     const EXPECTED: Expected = Expected { ops: "ops of any :f", observation: "ok op" };
     const IS_OF_ONE_OBJECT: bool = false;
+    const NEEDS_PROCESSES: bool = false;
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         let function = self.function(op.f)?;

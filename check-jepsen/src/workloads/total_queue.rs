@@ -13,6 +13,9 @@
 //! than invalid. An `ok` dequeue without a value took at most one element: if more are missing than there are such
 //! dequeues, some are lost. After Jepsen's `checker/total-queue`, which refuses crashed drains.
 //!
+//! An enqueue whose invocation and `ok` completion have no value may have enqueued any element. Unless it failed,
+//! nothing is certainly unexpected, and the history is not valid.
+//!
 //! What is **observed** is an `ok` enqueue or dequeue of something else than nil, and an `ok` drain that took
 //! something: without one the verdict is unknown.
 //!
@@ -113,7 +116,8 @@ type Count = fn(&Element) -> u32;
 /// An operation in flight.
 #[derive(Clone, Copy, Debug)]
 enum Flight {
-    Enqueue(ElemId),
+    /// The element; none if the invocation has no value.
+    Enqueue(Option<ElemId>),
     Dequeue,
     Drain,
 }
@@ -124,6 +128,8 @@ struct TotalQueueRun {
     known: Vec<Element>,
     in_flight: InFlight<Flight>,
     invocations: bool,
+    /// Whether an enqueue that may have happened does not say its element.
+    in_doubt: bool,
     pairs: fold::Pairs,
     crashed_drains: u64,
     crashed_dequeues: u64,
@@ -143,9 +149,11 @@ impl TotalQueueRun {
     /// Processes an enqueue. Returns true if it was acknowledged with an element other than nil.
     fn enqueue(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         if op.kind == OpKind::Invoke {
-            let id = self.element(op.value)?;
+            let id = if op.value.is_nil() { None } else { Some(self.element(op.value)?) };
             self.in_flight.put(op, Flight::Enqueue(id));
-            one_more(&mut self.known[id.at()].attempted)?;
+            if let Some(id) = id {
+                one_more(&mut self.known[id.at()].attempted)?;
+            }
             return Ok(false);
         }
         let invoked = match self.in_flight.take(op.pair) {
@@ -155,14 +163,18 @@ impl TotalQueueRun {
             }
             Some(Flight::Dequeue) | None => None,
         };
+        let is_unsaid = invoked == Some(None);
+        if is_unsaid && op.value.is_nil() {
+            return Ok(false);
+        }
         // Without invocations, only completions show what was attempted.
         let attempts = op.pair == Pair::Alone && !self.invocations;
         if op.kind != OpKind::Ok && !attempts {
             return Ok(false);
         }
-        let id = fold::completed_element(op.value, invoked, |value| self.element(value))?;
+        let id = fold::completed_element(op.value, invoked.flatten(), |value| self.element(value))?;
         let element = &mut self.known[id.at()];
-        if attempts {
+        if attempts || is_unsaid {
             one_more(&mut element.attempted)?;
         } else if element.attempted == 0 {
             return Err(fold::unpaired());
@@ -258,6 +270,7 @@ impl Workload for TotalQueueRun {
         ops: ":enqueue and :dequeue of an element, and :drain of several",
         observation: "ok :enqueue, :dequeue or :drain of an element",
     };
+    const ADDS: Option<&'static str> = Some("enqueue");
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         self.invocations |= op.kind == OpKind::Invoke;
@@ -271,6 +284,10 @@ impl Workload for TotalQueueRun {
             _ => return Ok(OpUse::PassedOver),
         };
         Ok(fold::observed_if(observed))
+    }
+
+    fn doubt(&mut self) {
+        self.in_doubt = true;
     }
 
     fn report(mut self, whole: bool) -> Report {
@@ -293,8 +310,8 @@ impl Workload for TotalQueueRun {
             0 => lost.anomaly("lost", |id| self.explain_lost(*id)),
             silent => (lost.count > silent).then(|| self.some_lost(lost.count)),
         };
-        let anomalies =
-            [anomaly.filter(|_| is_sure), unexpected.anomaly("unexpected", |id| self.explain_unexpected(*id))];
+        let strangers = unexpected.anomaly("unexpected", |id| self.explain_unexpected(*id));
+        let anomalies = [anomaly.filter(|_| is_sure), strangers.filter(|_| !self.in_doubt)];
         witness::add_anomalies(&mut report, anomalies);
         report.verdict = match report.anomalies.is_empty() {
             false => Verdict::Invalid,
@@ -320,7 +337,13 @@ impl TotalQueueRun {
         for (name, of) in kinds {
             let count = count(of);
             if count > 0 {
-                report.notes.push(format!("{count} {name}: {}.", self.set(of, NOTE_RUNS_MAX)));
+                let set = self.set(of, NOTE_RUNS_MAX);
+                let is_in_doubt = self.in_doubt && name == "unexpected";
+                report.notes.push(if is_in_doubt {
+                    fold::unexpected_unless(count, &set)
+                } else {
+                    format!("{count} {name}: {set}.")
+                });
             }
         }
         if lost > 0 && self.crashed_drains > 0 {

@@ -171,6 +171,7 @@ impl ExceptionsRun {
 impl Workload for ExceptionsRun {
     const EXPECTED: Expected = Expected { ops: "ops of any :f", observation: "op that ended" };
     const IS_OF_ONE_OBJECT: bool = false;
+    const NEEDS_PROCESSES: bool = false;
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         self.see(op);

@@ -106,6 +106,32 @@ fn what_a_counter_cannot_take_is_unknown() {
     }
 }
 
+/// The amount of an add may be only in its `ok` completion. If it is nowhere, the add may be of any amount.
+#[test]
+fn an_ok_completion_may_have_the_amount() {
+    let invoked = "{:process 0, :type :invoke, :f :add}\n";
+    let ended = "{:process 0, :type :ok, :f :add, :value 1}\n";
+    for checker in [FinalCounter::default(), FinalCounter::G_COUNTER] {
+        let judge = |text: &str| judge(&checker, &[], text);
+        assert_eq!(judge(&format!("{invoked}{ended}{}", last_read(1))).verdict, Verdict::Valid);
+        assert_eq!(judge(&format!("{invoked}{}{ended}", last_read(1))).verdict, Verdict::Valid);
+        let report = judge(&format!("{invoked}{ended}{}", last_read(5)));
+        assert_eq!(anomalies(&report), [("wrong-sum", 1)]);
+        let explanation = &report.anomalies[0].witnesses[0].explanation;
+        assert!(explanation.contains("So R1 must show 1. However, it shows 5"), "{explanation}");
+        for end in ["", "{:process 0, :type :ok, :f :add}", "{:process 0, :type :info, :f :add, :value 1}"] {
+            let report = judge(&format!("{invoked}{end}{}", last_read(5)));
+            assert_eq!((report.verdict, report.anomalies.len()), (Verdict::Unknown, 0), "{end}");
+            let note = "because of the op at index 0 (line 1): neither the invocation nor an ok completion has a value";
+            assert!(report.notes[0].contains(note), "{:?}", report.notes);
+        }
+    }
+    let negative = ended.replace('1', "-1");
+    let report = judge(&FinalCounter::G_COUNTER, &[], &format!("{invoked}{negative}{}", last_read(-1)));
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes[0].contains("a g-counter only grows"), "{:?}", report.notes);
+}
+
 /// The invocation or the completion may mark a read as final; if both have a mark, that of the completion counts.
 #[test]
 fn either_end_of_a_read_may_be_marked() {

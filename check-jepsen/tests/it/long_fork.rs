@@ -255,8 +255,8 @@ fn what_a_person_reads_of_a_loop() {
 
 #[test]
 fn a_value_is_written_to_a_key_once() {
-    let text =
-        "{:type :invoke, :value [[:w 0 1]]} {:type :invoke, :value [[:w 0 2]]} {:type :invoke, :value [[:w 1 1]]}
+    let text = "{:process 7, :type :invoke, :value [[:w 0 1]]} {:process 8, :type :invoke, :value [[:w 0 2]]}
+                {:process 9, :type :invoke, :value [[:w 1 1]]}
                 {:type :ok, :value [[:r 0 1] [:r 1 nil]]} {:type :ok, :value [[:r 0 2] [:r 1 nil]]}";
     let general = |text: &str| judge(&LongFork::default(), &[("general", "true")], text);
     assert_eq!(general(text).verdict, Verdict::Valid);

@@ -22,4 +22,5 @@ mod undecoded;
 mod unhandled_exceptions;
 mod unique_ids;
 mod unpaired;
+mod unsaid;
 mod vacuous;

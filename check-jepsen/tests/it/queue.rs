@@ -76,8 +76,7 @@ fn a_dequeue_of_nothing_is_no_observation() {
     let nil = "{:process 0, :type :invoke, :f :enqueue} {:process 0, :type :ok, :f :enqueue}";
     let report = judge(&Queue::default(), &[], &format!("{nil} {nothing}"));
     assert_eq!((report.verdict, count(&report, "observed-count")), (Verdict::Unknown, 0));
-    assert_eq!(report.notes, ["The history contains no ok :dequeue of an element, so there was nothing to check."]);
-    assert_eq!(anomalies(&judge(&Queue::default(), &[], &format!("{nil} {nothing} {nothing}"))), [("duplicated", 1)]);
+    assert!(report.notes[0].contains("index 0 (line 1): neither the invocation nor an ok completion has a value"));
 }
 
 #[test]

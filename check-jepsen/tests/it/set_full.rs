@@ -1,7 +1,7 @@
 //! Compares set-full with its definition.
 
 use crate::common::{
-    Event, anomalies, assert_sound, count, each_history, history, item, judge, random_history, read, story,
+    Event, anomalies, assert_sound, count, each_history, history, item, judge, op, random_history, read, story,
 };
 use check_jepsen::set_full::SetFull;
 use history_core::{Checker as _, Datum, OpKind, Verdict};
@@ -250,4 +250,37 @@ fn many_reads_of_little_cost_little() {
     // The last read contains element 0 and the last one, and none of the others.
     assert_eq!(anomalies(&report), [("lost", ELEMENTS as u64 - 2)]);
     assert_eq!(count(&report, "stable-count"), 2);
+}
+
+/// set compares the last read with all adds, whenever they began, so it finds nothing here either.
+#[test]
+fn an_element_read_before_its_add_is_noted() {
+    let text = op(0, "read", "nil", "ok", "[1]") + &op(0, "add", "1", "ok", "1") + &op(0, "read", "nil", "ok", "[1]");
+    let report = judge(&SetFull::default(), &[], &text);
+    assert_eq!(report.verdict, Verdict::Valid);
+    let note = "Reads show 1 element before any op tried to add it, the first at index 1: 1. set-full does not check \
+                this. linearizable-set does; set reports only elements that no op ever tried to add.";
+    assert_eq!(report.notes[report.notes.len() - 1], note);
+    assert_eq!(judge(&check_jepsen::set::Set::default(), &[], &text).verdict, Verdict::Valid);
+}
+
+/// A read that lacks an element may begin up to 1 ms after the element was known.
+#[test]
+fn the_help_states_how_old_a_stale_read_is() {
+    let checker = SetFull::default();
+    let [linearizable] = checker.options() else { panic!() };
+    assert!(linearizable.help.contains("lacks an element 1 ms or more after it was known"), "{}", linearizable.help);
+    let text = |invoked_ns: u32| {
+        format!(
+            "{{:process 0, :type :invoke, :f :add, :value 1, :time 0}}
+             {{:process 0, :type :ok, :f :add, :value 1, :time 1}}
+             {{:process 0, :type :invoke, :f :read, :time {invoked_ns}}}
+             {{:process 0, :type :ok, :f :read, :value [], :time {invoked_ns}}}
+             {{:process 0, :type :invoke, :f :read, :time 9000000}}
+             {{:process 0, :type :ok, :f :read, :value [1], :time 9000000}}"
+        )
+    };
+    let judge = |invoked_ns| judge(&SetFull { linearizable: true }, &[], &text(invoked_ns));
+    assert_eq!(judge(999_999).verdict, Verdict::Valid);
+    assert_eq!(anomalies(&judge(1_000_001)), [("stale", 1)]);
 }

@@ -15,6 +15,9 @@
 //! absent later than all of these, too. A read that shows an element twice, or a stale element, is wrong whatever they
 //! show.
 //!
+//! An add without a value adds the element of its `ok` completion. If that has no value either, or the outcome is
+//! unknown, or a read showed the element before the completion, the history is not valid.
+//!
 //! "Later" is by index, latencies are by time. If the clock goes back, a read is assumed to have been invoked no
 //! earlier than the reads before it. If the times of a history are missing, a stable element is stale if the read in
 //! which it was last absent was invoked after it was known.
@@ -72,7 +75,8 @@ pub struct SetFull {
 const LINEARIZABLE: OptionSpec = OptionSpec::new(
     "linearizable",
     OptionKind::Flag,
-    "Require elements to be visible immediately: a stale read makes the history invalid.",
+    "Require elements to be visible immediately: a read that lacks an element 1 ms or more after it was known makes \
+     the history invalid.",
 );
 
 impl Checker for SetFull {
@@ -109,6 +113,8 @@ struct Read {
 #[derive(Clone, Copy, Debug)]
 enum Flight {
     Add(ElemId),
+    /// An add without a value, with the number of reads completed before it.
+    Unsaid(u32),
     /// A read, with the number of elements that it must show if the set is linearizable.
     Read(ReadId, u32),
 }
@@ -131,6 +137,8 @@ struct SetFullRun {
     /// The last invoked `ok` read whose result cannot be decoded: elements that earlier reads lack may have reappeared
     /// in it.
     unread: Option<ReadId>,
+    /// Whether the invocation of some add has no value.
+    has_unsaid: bool,
 }
 
 impl SetFullRun {
@@ -147,6 +155,7 @@ impl SetFullRun {
             late: options.linearizable.then(Late::default),
             latest_ns: i64::MIN,
             unread: None,
+            has_unsaid: false,
         }
     }
 
@@ -163,6 +172,11 @@ impl SetFullRun {
 
     fn add(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         if op.kind == OpKind::Invoke {
+            if op.value.is_nil() {
+                self.has_unsaid = true;
+                self.in_flight.put(op, Flight::Unsaid(self.tracks.number_completed()));
+                return Ok(());
+            }
             let id = self.elements.id(op.value)?;
             self.tracks.begin(id);
             self.in_flight.put(op, Flight::Add(id));
@@ -170,6 +184,7 @@ impl SetFullRun {
         }
         let invoked = match self.in_flight.take(op.pair) {
             Some(Flight::Add(id)) => Some(id),
+            Some(Flight::Unsaid(before)) => return self.end_unsaid(op, before),
             Some(Flight::Read(..)) => {
                 return Err(OpFault::Blocking("the completion is an add, its invocation a read".into()));
             }
@@ -183,6 +198,22 @@ impl SetFullRun {
             return Err(fold::unpaired());
         }
         self.know(id, op);
+        Ok(())
+    }
+
+    /// Ends an add whose invocation has no value, and which so many reads preceded.
+    #[cold]
+    fn end_unsaid(&mut self, op: &Op<'_>, before: u32) -> Result<(), OpFault> {
+        if op.kind != OpKind::Ok || op.value.is_nil() {
+            return Ok(());
+        }
+        let id = self.elements.id(op.value)?;
+        let is_shown = self.tracks.begin_late(id, before);
+        self.know(id, op);
+        if is_shown {
+            let reason = "a read shows its element before the add completes, and its invocation has no value";
+            return Err(OpFault::Undecodable(reason.into()));
+        }
         Ok(())
     }
 
@@ -202,7 +233,7 @@ impl SetFullRun {
             }
             OpKind::Ok => match self.in_flight.take(op.pair) {
                 Some(Flight::Read(read, must)) => self.completed(read, must, op),
-                Some(Flight::Add(_)) => {
+                Some(Flight::Add(_) | Flight::Unsaid(_)) => {
                     Err(OpFault::Blocking("the completion is a read, its invocation an add".into()))
                 }
                 None => Err(fold::unpaired()),
@@ -253,6 +284,7 @@ impl SetFullRun {
 impl Workload for SetFullRun {
     const EXPECTED: Expected =
         Expected { ops: ":add of an element, and :read of all elements", observation: "ok :read" };
+    const ADDS: Option<&'static str> = Some("add");
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {

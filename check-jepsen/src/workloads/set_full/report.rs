@@ -208,10 +208,11 @@ impl SetFullRun {
         if fates.untimed {
             notes.push("Some ops have no :time, so the latencies of some elements are unknown.".into());
         }
-        if let Some((id, read)) = self.tracks.first_unexpected {
+        // An add without a value may have been of any of these elements.
+        if let Some((id, read)) = self.tracks.first_unexpected.filter(|_| !self.has_unsaid) {
             notes.push(format!(
                 "Reads show {} before any op tried to add it, the first at index {}: {}. set-full does not check \
-                 this; set does.",
+                 this. linearizable-set does; set reports only elements that no op ever tried to add.",
                 counted(self.tracks.unexpected, "element"),
                 self.reads[read.at()].completed.index,
                 self.elements.datum(id)

@@ -78,6 +78,20 @@ impl Tracks {
         }
     }
 
+    /// The same for an add that was invoked when so many reads had completed. Returns true if one of the reads since
+    /// then showed the element: then it counts only from now on.
+    #[cold]
+    pub(super) fn begin_late(&mut self, id: ElemId, before: u32) -> bool {
+        let completed = self.completed;
+        let track = self.track(id);
+        if track.seen != NOT_BEGUN {
+            return false;
+        }
+        let is_shown = track.present > before;
+        *track = Track { seen: if is_shown { completed } else { before }, present: 0 };
+        is_shown
+    }
+
     pub(super) fn is_begun(&self, id: ElemId) -> bool {
         self.by_element.get(id.at()).is_some_and(|track| track.seen != NOT_BEGUN)
     }
@@ -175,6 +189,10 @@ impl Tracks {
     /// The number of completed reads.
     pub(super) fn completed(&self) -> u64 {
         self.completed.into()
+    }
+
+    pub(super) fn number_completed(&self) -> u32 {
+        self.completed
     }
 
     /// Ends the history: all open gaps end here.
