@@ -64,6 +64,7 @@ impl Refused {
             Doubt::FromHere => was_certain,
             Doubt::FromTheBeginning => false,
         };
+        let was_invalid = report.verdict == Verdict::Invalid;
         lower(report, stands);
         report.notes.extend(self.named.iter().cloned());
         if self.count > self.named.len() {
@@ -71,7 +72,7 @@ impl Refused {
         }
         report.notes.push("Refused ops are missing, so the rest cannot prove that the history is valid.".into());
         report.add_next(NextStep::new("Correct the writers as described in the notes, and watch again."));
-        if !stands {
+        if !stands && was_invalid {
             report.notes.push(
                 "An operation that took effect may be missing, or may be recorded after it began. The anomaly may be caused by \
                  that, so it is no proof of a violation."
@@ -102,6 +103,7 @@ mod tests {
             (D::FromHere, false, V::Invalid, V::Unknown),
             (D::FromHere, true, V::Invalid, V::Invalid),
             (D::FromTheBeginning, true, V::Invalid, V::Unknown),
+            (D::FromTheBeginning, false, V::Unknown, V::Unknown),
         ] {
             let mut refused = Refused::default();
             refused.add(&Refusal { who: "writer 1".into(), why: "why".into(), doubt });
@@ -114,6 +116,8 @@ mod tests {
                 "{doubt:?} {was_certain} {verdict:?}"
             );
             assert_eq!(report.notes[0], "writer 1 was refused: why");
+            let is_taken_back = report.notes.iter().any(|note| note.contains("it is no proof of a violation"));
+            assert_eq!(is_taken_back, verdict == V::Invalid && left == V::Unknown, "{doubt:?} {was_certain} {verdict:?}");
         }
     }
 

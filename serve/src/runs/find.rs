@@ -78,11 +78,11 @@ impl Walk<'_> {
             ));
         }
         for (count, what) in [
-            (self.unnamed, "files or directories have names that are not UTF-8"),
-            (self.unlisted, "directories cannot be read"),
+            (self.unnamed, "Files and directories omitted because their names are not UTF-8"),
+            (self.unlisted, "Directories omitted because they cannot be read"),
         ] {
             if count > 0 {
-                notes.push(format!("{count} {what}, and are omitted."));
+                notes.push(format!("{what}: {count}."));
             }
         }
         self.runs.sort_by(|a, b| a.id.cmp(&b.id));

@@ -29,7 +29,11 @@ pub(crate) struct Resume {
 impl Checkpoint {
     /// A clause for a file whose text differs from that of the checkpoint.
     fn other_text(&self, history: &Path) -> String {
-        let (history, bytes) = (history.display(), self.read.byte);
+        let bytes = self.read.byte;
+        if !history.exists() {
+            return format!("{} does not exist, and the checkpoint covers its first {bytes} bytes", history.display());
+        }
+        let history = history.display();
         format!(
             "{history} does not begin with the {bytes} bytes that the checkpoint covers: it is another history, or was \
              replaced"
