@@ -60,7 +60,6 @@ mod lag;
 mod logs;
 mod loss;
 mod order;
-mod position;
 mod run;
 mod scene;
 mod seen;

@@ -1,12 +1,14 @@
 //! Polls and sends that skip messages or go back: within an op, and between consecutive ops of a process.
 
+mod position;
+
 use crate::columns::sightings::{Ahead, Role, Word};
 use crate::columns::{Function, KeyId, MsgId, OpId, Ops};
 use crate::direct::Found;
-use crate::position::{Last, Nameless, Position};
 use crate::scene::{Evidence, Scene};
 use history_core::cast::Cast as _;
 use history_core::{Datum, IntMap, OpKind};
+use position::{Last, Nameless, Position};
 use std::cmp::Reverse;
 
 /// Types of anomalies of order.
@@ -301,8 +303,8 @@ impl Jumps {
     }
 }
 
-/// The anomaly of two messages that should be adjacent, with their distance. If the place of one is unknown, they cannot
-/// be compared.
+/// The anomaly of two messages that should be adjacent, with their distance. If the place of one is unknown, they
+/// cannot be compared.
 #[inline]
 fn jump(scene: Scene<'_>, messages: (MsgId, MsgId), skip: Option<Jump>, back: Jump) -> Option<(Jump, i64)> {
     let delta = scene.logs.delta(messages.0, messages.1)?;

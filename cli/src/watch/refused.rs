@@ -117,7 +117,11 @@ mod tests {
             );
             assert_eq!(report.notes[0], "writer 1 was refused: why");
             let is_taken_back = report.notes.iter().any(|note| note.contains("it is no proof of a violation"));
-            assert_eq!(is_taken_back, verdict == V::Invalid && left == V::Unknown, "{doubt:?} {was_certain} {verdict:?}");
+            assert_eq!(
+                is_taken_back,
+                verdict == V::Invalid && left == V::Unknown,
+                "{doubt:?} {was_certain} {verdict:?}"
+            );
         }
     }
 

@@ -52,6 +52,7 @@ mod usage;
 mod vacuous;
 mod validate;
 mod watch;
+mod watch_end;
 #[cfg(unix)]
 mod watch_files;
 #[cfg(unix)]

@@ -5,12 +5,12 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-const READ_OF_1: &str = r#"{"process":0,"type":"invoke","f":"read","value":null}
+pub(super) const READ_OF_1: &str = r#"{"process":0,"type":"invoke","f":"read","value":null}
 {"process":0,"type":"ok","f":"read","value":1}
 "#;
 
 /// An add of 1, and a read of the counter.
-fn counted(reads: i64) -> String {
+pub(super) fn counted(reads: i64) -> String {
     format!(
         r#"{{"process":0,"type":"invoke","f":"add","value":1}}
 {{"process":0,"type":"ok","f":"add","value":1}}
@@ -393,39 +393,6 @@ fn a_violation_ends_the_watch_while_writers_go_on() {
         assert!(printed.starts_with("-\tfalse\n  note: The violation was found at the op at index "), "{printed}");
         drop(writer);
     }
-}
-
-/// The pipe remains open, but what is known is reported.
-#[test]
-fn bytes_that_are_not_text_do_not_hide_the_lines_before_them() {
-    for (text, expected, printed) in [
-        (counted(7), Some(1), "-\tfalse\n  note: The violation was found at the op at index 3 (line 4)."),
-        (counted(1), Some(255), ""),
-    ] {
-        let mut started = Started::new("watch -m counter");
-        let mut writer = started.child.stdin.take().unwrap();
-        writer.write_all(&[text.as_bytes(), b"{\"f\":\"\xff\"}\n"].concat()).unwrap();
-        let (code, out) = started.end();
-        assert_eq!(code, expected, "{out}");
-        assert!(out.starts_with(printed), "{out}");
-        drop(writer);
-    }
-}
-
-/// What writes a history must not end because the verdict is unknown.
-#[test]
-fn an_unknown_verdict_does_not_end_the_watch() {
-    let contradiction = READ_OF_1.replace("\"f\":\"read\",\"value\":null", "\"f\":\"write\",\"value\":2");
-    let contradiction = contradiction.replace("\"read\"", "\"write\"");
-    let assert = histcheck("watch -m register").stdin(contradiction.clone() + READ_OF_1).assert().code(2);
-    let (printed, warned) = (stdout(&assert), stderr(&assert));
-    assert!(printed.starts_with("-\tunknown\n"), "{printed}");
-    assert!(printed.contains("the completion contradicts its invocation"), "{printed}");
-    let last = "warning: no op after the one at index 1 (line 2) can change the verdict: the watch reads to the end";
-    assert_eq!(warned.matches(last).count(), 1, "{warned}");
-    // Later text is read.
-    let broken = histcheck("watch -m register").stdin(contradiction + "]").assert().code(255);
-    assert!(stderr(&broken).contains("<stdin>:3:1"), "{}", stderr(&broken));
 }
 
 #[test]
