@@ -261,7 +261,6 @@ impl<W: Workload> Run for WorkloadRun<W> {
             return Ok(ControlFlow::Continue(()));
         }
         self.tally.clients += 1;
-        self.tally.is_nameless |= W::NEEDS_PROCESSES && op.kind == OpKind::Invoke && op.pair == Pair::Alone;
         if W::IS_OF_ONE_OBJECT {
             self.tally.keys.see(op);
         }
@@ -303,6 +302,8 @@ impl<W: Workload> WorkloadRun<W> {
             _ if is_ignored => self.tally.coverage.count(op, OpUse::PassedOver),
             Ok(op_use) => {
                 self.tally.coverage.count(op, op_use);
+                let is_nameless = op.kind == OpKind::Invoke && op.pair == Pair::Alone && op_use != OpUse::PassedOver;
+                self.tally.is_nameless |= W::NEEDS_PROCESSES && is_nameless;
                 if op.kind == OpKind::Invoke && W::ADDS.is_some() && op.f == W::ADDS && op.value.is_nil() {
                     self.tally.await_value(op);
                 }

@@ -58,7 +58,7 @@ pub(crate) fn items(
             return Err(undecodable(format!("expected a vector of keys, found {}", op.value.kind())));
         };
         for key in keys {
-            items.push(Item::Assigned(messages.key_id(key)?));
+            items.push(Item::Assigned(messages.assigned_key_id(key)?));
         }
         return Ok(());
     }
@@ -204,7 +204,7 @@ pub(crate) fn rebalanced(op: &Op<'_>, messages: &mut Messages, keys: &mut Vec<Ke
             None | Some(Value::Nil) => {}
             Some(Value::Vector(some) | Value::List(some) | Value::Set(some)) => {
                 for key in some {
-                    keys.push(messages.key_id(key)?);
+                    keys.push(messages.assigned_key_id(key)?);
                 }
             }
             Some(_) => return Err(not_one()),

@@ -398,7 +398,6 @@ impl Run for LogRun {
             return Ok(ControlFlow::Continue(()));
         }
         self.seen.clients += 1;
-        self.has_nameless |= op.kind == OpKind::Invoke && op.pair == Pair::Alone;
         let understood = self.functions.see(op).map_err(OpFault::Undecodable);
         if understood.is_err() {
             let invocation = self.take_open(op);
@@ -406,6 +405,8 @@ impl Run for LogRun {
         }
         let (reason, stops) = match understood.and_then(|()| self.take(op)) {
             Ok(op_use) => {
+                let is_understood = op_use != OpUse::PassedOver;
+                self.has_nameless |= is_understood && op.kind == OpKind::Invoke && op.pair == Pair::Alone;
                 self.seen.coverage.count(op, op_use);
                 if !self.seen.unread.is_empty() {
                     self.end_unread(op);

@@ -90,6 +90,10 @@ fn no_history_with_a_nameless_invocation_is_valid() {
         assert_nameless(checker.as_ref(), &(right + &nameless));
         assert_eq!(judge(checker.as_ref(), &[], &(nameless + &wrong)).verdict, Invalid, "{}", checker.name());
     }
+    // An op that the checker ignores does not matter.
+    let read = "{:process 0, :type :invoke, :f :add, :value 1} {:process 0, :type :ok, :f :add, :value 1}
+        {:type :invoke, :f :kill} {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value [1]}";
+    assert_eq!(judge(&Set::default(), &[], read).verdict, Valid);
     // These count ops, whoever invoked them.
     let read = "{:type :invoke, :f :read} {:type :ok, :f :read, :value 1}";
     assert_eq!(judge(&Stats::default(), &[], read).verdict, Valid);

@@ -103,6 +103,11 @@ impl Messages {
         self.spelled_key_id(key, KeySpelling::see)
     }
 
+    /// The id of a key that an op is assigned. Its spelling does not matter: it says nothing about messages.
+    pub(crate) fn assigned_key_id(&mut self, key: Value<'_>) -> Result<KeyId, OpFault> {
+        self.spelled_key_id(key, |_, _| {})
+    }
+
     /// The id of a key of a map.
     pub(crate) fn map_key_id(&mut self, key: Value<'_>) -> Result<KeyId, OpFault> {
         self.spelled_key_id(key, KeySpelling::see_in_map)
@@ -260,7 +265,7 @@ impl Messages {
 
 #[cold]
 fn spelled_in_two_ways(key: Value<'_>) -> OpFault {
-    OpFault::Blocking(format!(
+    OpFault::Undecodable(format!(
         "the history writes the key {key} both as a string and as an integer, so whether it is one key is unknown"
     ))
 }

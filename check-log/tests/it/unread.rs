@@ -198,6 +198,12 @@ fn a_key_that_is_an_integer_and_a_string_may_be_two_keys() {
         assert_eq!(report.verdict, Verdict::Unknown, "{first} {second} {polled}: {:?}", types(&report));
         assert!(report.notes[0].contains(at) && report.notes[0].contains("whether it is one key is unknown"));
     }
+    // Assignments say nothing about messages. A violation in another log is certain.
+    let twice = sent(1, 0) + &sent(2, 0);
+    let report = judge(&(text(int, string, "{}") + &twice));
+    assert_eq!((report.verdict, types(&report)), (Verdict::Invalid, vec!["inconsistent-offsets"]));
+    let assigned = both(1, "assign", "[\"7\"]", "[\"7\"]");
+    assert_eq!(judge(&(text(int, ":x", "{7 [[0 1]], :x [[0 2]]}") + &assigned)).verdict, Verdict::Valid);
     let same = judge(&text(int, int, "{\"7\" [[0 1]]}"));
     assert_eq!((same.verdict, types(&same)), (Verdict::Invalid, vec!["inconsistent-offsets", "lost-write", "unseen"]));
 }

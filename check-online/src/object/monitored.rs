@@ -147,12 +147,14 @@ impl AnyObject<'_> {
 
     /// Makes all pending decisions: no more events will follow.
     pub(crate) fn conclude(&mut self, budget: &Budget) {
+        if !self.is_monitored {
+            // What a search has left out is not decided any more.
+            return;
+        }
         if matches!(self.unknown, Some(Reason::Spent(_))) {
             self.unknown = None;
         }
-        if self.is_monitored
-            && let Err(reason) = self.decide(self.configurations_max, budget)
-        {
+        if let Err(reason) = self.decide(self.configurations_max, budget) {
             self.unknown.get_or_insert(reason);
         }
     }

@@ -5,7 +5,7 @@ use check_register::models::{CasRegister, RegisterOp};
 use history_core::{Budget, Cancel, Checker, Compose, History, Keyed, Options, Run, Spent, Verdict};
 use std::fmt::Write as _;
 
-/// So many writes in flight that the first one that returns leads to some thousand configurations.
+/// So many writes in flight at once that they lead to some thousand configurations.
 const WRITES: i64 = 14;
 
 fn spent() -> Budget {
@@ -21,8 +21,10 @@ fn a_search_ends_with_the_budget() {
         events.limit(budget);
         let write = |value: i64| RegisterOp::Write(value);
         let calls: Vec<_> = (0..WRITES).map(|value| events.invoke(value, 0, Some(&write(value)))).collect();
-        let first = calls.into_iter().next().unwrap();
-        events.complete(first, 1, Some(&write(0)))
+        for (value, call) in (0..WRITES).zip(calls) {
+            events.complete(call, 1, Some(&write(value)));
+        }
+        events.outcome()
     };
     assert_eq!(outcome(&Budget::default()), Outcome::Ok);
     assert_eq!(outcome(&spent()), Outcome::Unknown(Reason::Spent(Spent::Cancelled)));
@@ -35,14 +37,17 @@ fn every_run_is_limited() {
     for process in 0..WRITES {
         writeln!(text, "{{:process {process}, :type :invoke, :f :write, :value [:x {process}]}}").unwrap();
     }
-    text += "{:process 0, :type :ok, :f :write, :value [:x 0]} {:process 0, :type :invoke, :f :read, :value [:x nil]}
-        {:process 0, :type :ok, :f :read, :value [:x 0]}";
+    for process in 0..WRITES {
+        writeln!(text, "{{:process {process}, :type :ok, :f :write, :value [:x {process}]}}").unwrap();
+    }
+    text += "{:process 0, :type :invoke, :f :read, :value [:x nil]} {:process 0, :type :ok, :f :read, :value [:x 0]}";
     let keyed = History::parse(&text).unwrap();
     let plain = History::parse(&text.replace("[:x ", "").replace(']', "")).unwrap();
     let checker = OnlineLinearizable::<CasRegister>::default();
     let report = |mut run: Box<dyn Run + '_>, history: &History, budget: &Budget| {
         run.limit(budget);
         history.ops().for_each(|op| _ = run.observe(&op).unwrap());
+        // At the end there is time again, but the search is over.
         run.finish(&Budget::default()).unwrap()
     };
     let options = Options::new();

@@ -412,8 +412,8 @@ impl<'w> Watched<'w, '_> {
     }
 
     /// Returns true if the watch continues although no op after this one can change the verdict. Only a violation ends
-    /// a watch early: what writes the history must not end because of an unknown verdict. With --keep-going, a violation
-    /// does not end it either. Prints a warning if no violation and no doubt was reported before.
+    /// a watch early: what writes the history must not end because of an unknown verdict. With --keep-going, a
+    /// violation does not end it either. Prints a warning if no violation and no doubt was reported before.
     fn reads_on(&self, op: &Op<'_>) -> bool {
         if !self.printed.is_violated && self.said.doubt.is_none() {
             let (place, text) = (op.place(), "the watch reads to the end of the history, and prints the verdict then");

@@ -179,7 +179,8 @@ fn what_does_not_work_is_named() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("run");
     let nonsense =
-        live("-m cas-register --ops 50 -d", &[path.to_str().unwrap(), "--exec", "echo hello; cat"]).code(255);
+        live("-m cas-register --ops 50 -d", &[path.to_str().unwrap(), "--exec", "read -r line; echo hello; cat"])
+            .code(255);
     let said = stderr(&nonsense);
     assert!(said.contains("echo hello") && said.contains("JSON object"), "{said}");
     assert!(said.contains("the history before this error has"), "{said}");

@@ -192,8 +192,8 @@ pub trait Run: Send {
     }
 
     /// Limits the work within [`Run::observe`]: once the budget is exhausted, a search there stops, and the verdict is
-    /// unknown unless a violation was found. The default ignores it, for runs that take no long steps. Call it before the
-    /// first op.
+    /// unknown unless a violation was found. The default ignores it, for runs that take no long steps. Call it before
+    /// the first op.
     fn limit(&mut self, _budget: &Budget) {}
 
     /// Makes the run search for further violations after the first one. Returns whether it does; the default reports

@@ -19,8 +19,8 @@ pub fn map_key(key: Value<'_>) -> Value<'_> {
     }
 }
 
-/// How a history writes the key that [`map_key`] returns: as an integer, or as a string outside of maps, where JSON
-/// would distinguish both. If it does both, it may mean two keys.
+/// How a history writes the key that [`map_key`] returns: as an integer or as a string, and whether as a key of a map.
+/// If JSON would distinguish these keys, the history may mean two keys.
 ///
 /// ```
 /// use history_core::{KeySpelling, Value};
@@ -31,31 +31,53 @@ pub fn map_key(key: Value<'_>) -> Value<'_> {
 /// assert!(!spelling.is_ambiguous());
 /// spelling.see(Value::Str("1"));
 /// assert!(spelling.is_ambiguous());
+///
+/// // Not in JSON: the keys of its maps are strings.
+/// let mut spelling = KeySpelling::default();
+/// spelling.see_in_map(Value::Int(1));
+/// spelling.see_in_map(Value::Str("1"));
+/// assert!(spelling.is_ambiguous());
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeySpelling {
-    is_integer: bool,
-    is_string: bool,
+    integer: Places,
+    string: Places,
+}
+
+/// Where a key occurs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Places {
+    in_map: bool,
+    elsewhere: bool,
 }
 
 impl KeySpelling {
     /// Records a key outside of a map.
     #[inline]
     pub fn see(&mut self, key: Value<'_>) {
-        self.is_string |= matches!(key, Value::Str(_));
-        self.see_in_map(key);
+        match key {
+            Value::Int(_) => self.integer.elsewhere = true,
+            Value::Str(_) => self.string.elsewhere = true,
+            _ => {}
+        }
     }
 
     /// Records a key of a map.
     #[inline]
     pub fn see_in_map(&mut self, key: Value<'_>) {
-        self.is_integer |= matches!(key, Value::Int(_));
+        match key {
+            Value::Int(_) => self.integer.in_map = true,
+            Value::Str(_) => self.string.in_map = true,
+            _ => {}
+        }
     }
 
-    /// Returns true if the history writes both an integer and the string of it outside of maps.
+    /// Returns true if JSON would distinguish two of these keys: the history writes the integer, and the string outside
+    /// of maps; or both in maps.
     #[inline]
     pub fn is_ambiguous(self) -> bool {
-        self.is_integer && self.is_string
+        let KeySpelling { integer, string } = self;
+        string.elsewhere && (integer.elsewhere || integer.in_map) || string.in_map && integer.in_map
     }
 }
 

@@ -94,6 +94,7 @@ fn an_output_is_the_value_of_what_was_asked_for() {
         // Without results, the input is not repeated: its nils would be results.
         (r#""input":["txn",[["append",1,2],["r",1,null]]]"#, "ok 1 txn nil by 0"),
         (r#""input":["txn",["r",1,null],["w",1,2]],"output":true"#, r#"ok 1 txn nil by 0 "output" true"#),
+        (r#""input":["poll",[["poll"]]]"#, "ok 1 poll nil by 0"),
         (r#""input":["txn",[["r",1,null]]],"type":"info""#, r#"info 1 txn [["r" 1 nil]] by 0"#),
         (r#""input":["txn",[["w",1,2]]]"#, r#"ok 1 txn [["w" 1 2]] by 0"#),
         (r#""input":{"f":"get","key":"k"},"output":"v","host":"n1""#, r#"ok 1 get "v" by 0 "key" "k" "host" "n1""#),
@@ -271,6 +272,30 @@ fn operations_of_one_client_at_one_instant_are_refused_in_any_order_of_lines() {
     // An operation that takes time comes after one that takes none. Operations without a client overlap.
     assert_eq!(ops(&[&read.replace("4,\"input", "5,\"input"), write].join("\n"))[1], "4 ok 1 enqueue 1 by a");
     assert_eq!(ops(&[read, write].join("\n").replace("\"a\"", "null"))[1], "4 invoke 1 enqueue 1 by 1");
+}
+
+/// Nil is a result, and no result is none, also after a conversion.
+#[test]
+fn results_that_are_nil_are_written() {
+    for (asked, got, output) in [
+        ("[[:r 1 nil]]", "[[:r 1 nil]]", r#""output":[["r",1,null]]"#),
+        ("[[:poll]]", "[[:poll]]", r#""output":[["poll"]]"#),
+        ("[[:append 1 2] [:r 1 nil]]", "nil", ""),
+        ("[[:append 1 2]]", "[[:append 1 2]]", ""),
+    ] {
+        let text = format!(
+            "{{:process 0, :type :invoke, :f :txn, :value {asked}, :time 1}}
+             {{:process 0, :type :ok, :f :txn, :value {got}, :time 2}}"
+        );
+        let mut writer = IntervalWriter::new(Vec::new());
+        let history = History::parse(&text).unwrap();
+        history.ops().for_each(|op| writer.write(&op).unwrap());
+        let written = String::from_utf8(writer.finish().unwrap()).unwrap();
+        assert!(written.contains(output) && written.contains("output") != output.is_empty(), "{written}");
+        let again = History::parse(&written).unwrap();
+        let shown = |value: &str| value.replace(':', "").replace('"', "");
+        assert_eq!(shown(&again.op(1).value.to_string()), shown(got), "{written}");
+    }
 }
 
 #[test]

@@ -323,6 +323,7 @@ fn a_key_that_is_an_integer_and_a_string_may_be_two_keys() {
         ("{1 0}", r#"[[:insert "1" 5]]"#),
         (r#"{"1" 0}"#, r#"[[:insert "1" 5] [:r 1 5]]"#),
         ("{1 0}", r#"[[:r "1" 0]]"#),
+        (r#"{1 0, "1" 5}"#, "[[:r 1 0]]"),
         ("{1 0}", r#"[[:rp :true [["1" 0]]]]"#),
     ] {
         let report = judge("serializable", &concurrent(init, &[txn, "[[:rp :true {1 0}]]"]));

@@ -5,6 +5,7 @@
 
 use super::{WriteError, json};
 use crate::cast::Cast as _;
+use crate::common::mops;
 use crate::error::{ErrorKind, HistoryError};
 use crate::hash::HashSet;
 use crate::{Datum, Op, OpKind, Pair, Process, Value};
@@ -207,7 +208,12 @@ const TIMES: &str = "times that order operations as the history does, or indices
 /// The field that the completion of an operation adds to its call.
 fn output(call: &Call, op: &Op<'_>) -> Result<Option<String>, WriteError> {
     let value = op.value.to_datum();
-    let is_said = value == Datum::Nil && op.kind != OpKind::Ok || value == call.value;
+    let requests_results = call.value.with_value(mops::lack_results).map_err(WriteError::Op)?;
+    let is_said = match op.kind {
+        // Without an output, the results are unknown. Those that are nil are an output, too.
+        OpKind::Ok if requests_results => value == Datum::Nil,
+        kind => value == Datum::Nil && kind != OpKind::Ok || value == call.value,
+    };
     if is_said {
         return Ok(None);
     }

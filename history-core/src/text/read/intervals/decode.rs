@@ -2,6 +2,7 @@
 
 use super::Called;
 use crate::cast::Cast as _;
+use crate::common::mops;
 use crate::ops::row::{Extra, ProcessRecord, Record};
 use crate::text::syntax::Fault;
 use crate::text::syntax::field::OwnField;
@@ -148,14 +149,13 @@ impl Interval {
         given.is_some() && given == lists(output)
     }
 
-    /// Returns true if the input is a list of micro-ops, some of which have nil in place of a result. Without an output,
-    /// the results are unknown: the input repeated would mean that these micro-ops read nil.
+    /// Returns true if the input is a list of micro-ops, some of which have no result. Without an output, the results
+    /// are unknown: the input repeated would mean that these micro-ops read nil, or polled nothing.
     fn requests_results(&self, tape: &Tape) -> bool {
-        let lacks = |mop: Value<'_>| mop.as_seq().is_some_and(|parts| parts.iter().last().is_some_and(Value::is_nil));
         match self.arguments {
             Arguments::None => false,
-            Arguments::One(at) => Value::at(tape, at).as_seq().is_some_and(|mops| mops.iter().any(lacks)),
-            Arguments::Many(first, count) => values(tape, first, count).any(lacks),
+            Arguments::One(at) => mops::lack_results(Value::at(tape, at)),
+            Arguments::Many(first, count) => values(tape, first, count).any(mops::lacks_result),
         }
     }
 
