@@ -293,7 +293,7 @@ fn results_that_are_nil_are_written() {
         let written = String::from_utf8(writer.finish().unwrap()).unwrap();
         assert!(written.contains(output) && written.contains("output") != output.is_empty(), "{written}");
         let again = History::parse(&written).unwrap();
-        let shown = |value: &str| value.replace(':', "").replace('"', "");
+        let shown = |value: &str| value.replace([':', '"'], "");
         assert_eq!(shown(&again.op(1).value.to_string()), shown(got), "{written}");
     }
 }
