@@ -169,7 +169,8 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
             more = needs.closed(more);
         }
         let judged = whole.history_of(&more).and_then(|history| judge(job, false, &history)).unwrap();
-        assert_eq!(judged.verdict, Verdict::Invalid, "{name}: with more of the history nothing is wrong");
+        let notes = &judged.notes;
+        assert_eq!(judged.verdict, Verdict::Invalid, "{name}: with more of the history nothing is wrong: {notes:?}");
     }
 }
 
@@ -439,7 +440,8 @@ fn crashed_operations_that_say_why_and_nil_elements_are_no_exceptions() {
         ("set", "set", "lost-element", "--ops 40 --info-rate 0.1", true),
         ("set-full", "set-full", "lost-element", "--ops 40 --info-rate 0.1", true),
         ("queue", "queue", "duplicate-element", "--ops 60 --info-rate 0.1", true),
-        ("total-queue", "total-queue", "lost-element", "--ops 60", true),
+        // A dequeue of nil may have taken any element, so it may be unknown whether one is lost.
+        ("total-queue", "total-queue", "lost-element", "--ops 60", false),
     ] {
         let (mut invalid, mut crashed, mut nils) = (0, 0, 0);
         for seed in 0..2 * SEEDS {

@@ -155,7 +155,7 @@ fn what_does_not_fit_is_refused() {
         assert!(place.refused(options).contains("it is another history, or was replaced"));
     }
     fs::remove_file(&place.history).unwrap();
-    assert!(place.refused(options).contains("it is another history, or was replaced"));
+    assert!(place.refused(options).contains("does not exist, and the checkpoint covers its first"));
     place.append(&stale_reads(0..3));
     let (_, code, printed) = place.watch(options);
     assert_eq!((code, proofs(&printed).len()), (Some(1), 2), "the new one, and the verdict's: {printed}");
