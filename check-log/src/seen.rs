@@ -38,7 +38,7 @@ pub(crate) struct Seen {
     /// Without a process, the positions of all are lost.
     pub(crate) lapses: Vec<(OpId, Option<i64>)>,
     /// Ops without a value that may have sent messages, if no completion states which. By the index from which they may
-    /// have sent them, and their own index.
+    /// have sent them, and their own index, or `u64::MAX` for all whose invocation is unknown.
     pub(crate) hidden: BTreeMap<(u64, u64), UndecodedOps>,
     /// Failed ops that do not record which messages they were to send.
     pub(crate) unsaid_failures: UndecodedOps,

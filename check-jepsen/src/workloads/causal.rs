@@ -175,7 +175,10 @@ enum Claim {
 impl CausalRun {
     /// Processes the invocation of an op. One that is still in flight counts as crashed: there is no order of the two.
     fn begin(&mut self, op: &Op<'_>, writes: bool) -> Result<(), OpFault> {
-        let Pair::Invokes { .. } = op.pair else { return Ok(()) };
+        let Pair::Invokes { .. } = op.pair else {
+            // Such a write may take effect at any time from now on.
+            return if writes { Err(fold::unpaired()) } else { Ok(()) };
+        };
         let value = op.value.as_int().filter(|_| writes);
         let Some(before) = self.flight.replace(Flight { index: op.index, writes, value }) else { return Ok(()) };
         self.overtaken.insert(before.index, before.writes);
@@ -206,7 +209,7 @@ impl CausalRun {
             }
             // The ops meanwhile may be explained only by this write.
             OpKind::Fail if writes && self.suspect.is_none() => {
-                return Err(OpFault::Blocking("it overlaps another op, and failed after that one began".into()));
+                return Err(OpFault::Blocking("it failed, but another op began while it was in flight".into()));
             }
             OpKind::Fail | OpKind::Info | OpKind::Invoke => {}
         }
@@ -384,6 +387,10 @@ impl Workload for CausalRun {
         }
         if !self.overtaken.is_empty() && self.end_overtaken(op)? || self.suspect.is_some() {
             return Ok(OpUse::Understood);
+        }
+        let is_alone = op.pair == Pair::Alone && op.kind != OpKind::Invoke;
+        if is_alone && self.flight.is_some_and(|flight| flight.writes) {
+            return Err(fold::unpaired());
         }
         let invoked = self.end(op);
         match op.kind {

@@ -77,7 +77,7 @@ struct Element {
 }
 
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "the flags are independent")]
 struct SetRun {
     elements: Elements,
     /// By element.

@@ -242,6 +242,20 @@ fn an_op_in_flight_counts_as_crashed_until_it_ends() {
     }
 }
 
+/// A write without a process, or a read without an invocation beside a write in flight: the write may explain the read.
+#[test]
+fn a_write_whose_end_is_unknown_may_explain_what_follows() {
+    let read = ":f :read, :value 1, :position 2, :link 1";
+    for text in [
+        format!("{INIT} {{:type :invoke, :f :write, :value 1}} {{:process 1, :type :ok, {read}}}"),
+        format!("{INIT} {{:process 0, :type :invoke, :f :write, :value 1}} {{:process 1, :type :ok, {read}}}"),
+    ] {
+        let report = judge(&Causal::default(), &[], &text);
+        assert_eq!(report.verdict, Verdict::Unknown, "{text}: {:?}", anomalies(&report));
+        assert!(report.notes[0].contains("the op has no invocation or completion"), "{:?}", report.notes);
+    }
+}
+
 #[test]
 fn a_read_that_cannot_be_decoded_hides_no_violation() {
     let unread = "{:process 0, :type :ok, :f :read, :value \"0\", :position 2, :link 1}";

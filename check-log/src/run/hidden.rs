@@ -2,7 +2,7 @@
 
 use super::{LogRun, Open};
 use crate::columns::Function;
-use history_core::{Op, OpKind, Pair, UndecodedOps};
+use history_core::{Op, OpKind, Pair, Process};
 
 const HIDDEN: &str =
     "it may have sent a polled message, and neither its invocation nor its completion records what it sent";
@@ -13,9 +13,10 @@ impl LogRun {
     /// Records that it is unknown what an op sends until its completion.
     #[cold]
     pub(super) fn hide(&mut self, op: &Op<'_>) {
-        let mut hidden = UndecodedOps::default();
-        hidden.push(op, HIDDEN, false);
-        self.seen.hidden.insert((since(op), op.index), hidden);
+        // Nothing removes those whose invocation is unknown, so they share an entry.
+        let since = since(op);
+        let own = if since == op.index { since } else { u64::MAX };
+        self.seen.hidden.entry((since, own)).or_default().push(op, HIDDEN, false);
     }
 
     /// Records that the completion of an invocation states what it sent.
@@ -39,7 +40,7 @@ impl LogRun {
         let is_recorded = match (invocation, op.pair) {
             (Some(open), _) => open.is_said,
             // Each completion may belong to one invocation.
-            (None, Pair::Alone) if self.nameless_open > 0 => {
+            (None, Pair::Alone) if self.nameless_open > 0 && op.process == Process::Unknown => {
                 self.nameless_open -= 1;
                 true
             }

@@ -9,7 +9,7 @@ use crate::Value;
 /// use history_core::{Value, map_key};
 ///
 /// assert_eq!(map_key(Value::Str("-7")).as_int(), Some(-7));
-/// assert_eq!(map_key(Value::Str("07")).as_str(), Some("07"));
+/// assert!(matches!(map_key(Value::Str("07")), Value::Str("07")));
 /// ```
 #[inline]
 pub fn map_key(key: Value<'_>) -> Value<'_> {

@@ -34,14 +34,13 @@ pub enum MopParts<'a> {
     Other(Value<'a>),
 }
 
-/// Returns true if a value is a list of micro-ops, and some of them have no result yet: their last part is nil, or they
-/// are `[:poll]`.
-pub(crate) fn lack_results(mops: Value<'_>) -> bool {
-    mops.as_seq().is_some_and(|mops| mops.iter().any(lacks_result))
+/// Returns true if all these values are micro-ops, which are lists, and some of them have no result yet: their last part
+/// is nil, or they are `[:poll]`.
+pub(crate) fn lack_results<'a>(mops: impl Iterator<Item = Value<'a>> + Clone) -> bool {
+    mops.clone().all(|mop| mop.as_seq().is_some()) && mops.into_iter().any(lacks_result)
 }
 
-/// The same of one micro-op.
-pub(crate) fn lacks_result(mop: Value<'_>) -> bool {
+fn lacks_result(mop: Value<'_>) -> bool {
     let Some(parts) = mop.as_seq() else { return false };
     let last = parts.iter().last();
     last.is_some_and(|last| last.is_nil() || parts.len() == 1 && last.as_name() == Some("poll"))

@@ -282,6 +282,8 @@ fn results_that_are_nil_are_written() {
         ("[[:poll]]", "[[:poll]]", r#""output":[["poll"]]"#),
         ("[[:append 1 2] [:r 1 nil]]", "nil", ""),
         ("[[:append 1 2]]", "[[:append 1 2]]", ""),
+        // These are no micro-ops.
+        ("[7 [1 nil]]", "[7 [1 nil]]", ""),
     ] {
         let text = format!(
             "{{:process 0, :type :invoke, :f :txn, :value {asked}, :time 1}}

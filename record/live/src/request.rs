@@ -201,8 +201,8 @@ impl Request {
         }
     }
 
-    /// Whether the response has results of reads.
-    pub(crate) fn reads(&self) -> bool {
+    /// Whether an `ok` response must contain results of reads.
+    pub(crate) fn needs_results(&self) -> bool {
         match self {
             Request::Txn(mops) => mops.iter().any(|mop| matches!(mop, MicroOp::Read(_))),
             _ => self.is_read(),

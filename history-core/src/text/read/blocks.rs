@@ -303,7 +303,7 @@ impl<'s> Blocks<'s> {
             let mut place = self.place;
             place.advance(&bytes[self.behind..valid]);
             if !self.eager {
-                // The bytes after the invalid ones are read only to show them, which is not worth waiting for.
+                // The bytes after the invalid ones are read only to show them. A growing source does not wait for them.
                 let _ = self.source.read_up_to(Snippet::SIDE_BYTES_MAX, &mut bytes);
             }
             let error = HistoryError::new(ErrorKind::Syntax, "these bytes are not UTF-8").expected("UTF-8 text");

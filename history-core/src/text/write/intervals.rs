@@ -5,7 +5,7 @@
 
 use super::{WriteError, json};
 use crate::cast::Cast as _;
-use crate::common::mops;
+use crate::common::mops::lack_results;
 use crate::error::{ErrorKind, HistoryError};
 use crate::hash::HashSet;
 use crate::{Datum, Op, OpKind, Pair, Process, Value};
@@ -208,7 +208,8 @@ const TIMES: &str = "times that order operations as the history does, or indices
 /// The field that the completion of an operation adds to its call.
 fn output(call: &Call, op: &Op<'_>) -> Result<Option<String>, WriteError> {
     let value = op.value.to_datum();
-    let requests_results = call.value.with_value(mops::lack_results).map_err(WriteError::Op)?;
+    let lacks = |value: Value<'_>| value.as_seq().is_some_and(|mops| lack_results(mops.iter()));
+    let requests_results = call.value.with_value(lacks).map_err(WriteError::Op)?;
     let is_said = match op.kind {
         // Without an output, the results are unknown. Those that are nil are an output, too.
         OpKind::Ok if requests_results => value == Datum::Nil,

@@ -154,7 +154,7 @@ fn outcome(answer: &str) -> Result<Outcome, &'static str> {
 /// nulls would then be results.
 fn with_results(request: &Request, outcome: Outcome) -> Result<Outcome, &'static str> {
     match outcome {
-        Outcome::Ok(fields) if request.reads() && !fields.contains_key("value") => {
+        Outcome::Ok(fields) if request.needs_results() && !fields.contains_key("value") => {
             Err("a \"value\" with what was read (null if it is unknown)")
         }
         outcome => Ok(outcome),

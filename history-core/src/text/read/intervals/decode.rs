@@ -2,7 +2,7 @@
 
 use super::Called;
 use crate::cast::Cast as _;
-use crate::common::mops;
+use crate::common::mops::lack_results;
 use crate::ops::row::{Extra, ProcessRecord, Record};
 use crate::text::syntax::Fault;
 use crate::text::syntax::field::OwnField;
@@ -154,8 +154,8 @@ impl Interval {
     fn requests_results(&self, tape: &Tape) -> bool {
         match self.arguments {
             Arguments::None => false,
-            Arguments::One(at) => mops::lack_results(Value::at(tape, at)),
-            Arguments::Many(first, count) => values(tape, first, count).any(mops::lacks_result),
+            Arguments::One(at) => Value::at(tape, at).as_seq().is_some_and(|mops| lack_results(mops.iter())),
+            Arguments::Many(first, count) => lack_results(values(tape, first, count)),
         }
     }
 
@@ -186,9 +186,9 @@ impl Interval {
         let returned = self
             .output
             .filter(|at| ends && self.end == OpKind::Ok && (self.is_asking(tape) || self.returns_mops(tape, *at)));
-        let lacks_results = ends && self.end == OpKind::Ok && self.requests_results(tape);
+        let lacks_results = ends && returned.is_none() && self.end == OpKind::Ok && self.requests_results(tape);
         let value = match (returned, self.arguments) {
-            (None, _) if lacks_results => None,
+            _ if lacks_results => None,
             (Some(at), _) | (None, Arguments::One(at)) => Some(at.to_u32()),
             (None, Arguments::None) => None,
             (None, Arguments::Many(first, count)) => Some(vector(tape, first, count)),
@@ -319,7 +319,7 @@ fn entries(tape: &Tape, map: usize) -> impl Iterator<Item = (usize, usize)> + us
 }
 
 /// This number of values, from a node on.
-fn values(tape: &Tape, first: usize, count: u32) -> impl Iterator<Item = Value<'_>> {
+fn values(tape: &Tape, first: usize, count: u32) -> impl Iterator<Item = Value<'_>> + Clone {
     let mut at = first;
     (0..count).map(move |_| {
         let value = Value::at(tape, at);
