@@ -220,7 +220,7 @@ fn an_op_in_flight_counts_as_crashed_until_it_ends() {
         (vec![&write, &read(100, 0, 3, 1), &info, &own], Verdict::Valid, ""),
         (vec![&write, &read(100, 0, 3, 1), &own], Verdict::Unknown, UNPLACED),
         (vec![&write, &own, &info], Verdict::Unknown, UNPLACED),
-        (vec![&write, &one, &fail], Verdict::Unknown, "it overlaps another op, and failed after that one began"),
+        (vec![&write, &one, &fail], Verdict::Unknown, "it failed, but another op began while it was in flight"),
         (vec![&write, &one, &ended("write", "ok", "1", "2")], Verdict::Unknown, "it overlaps another op, so which"),
         (vec![&write, &one, &read(100, 0, 5, 3)], Verdict::Invalid, "A2 shows 0, but the register holds 1."),
         (vec![&write, &read(100, 5, 3, 1)], Verdict::Invalid, shows),
@@ -245,10 +245,12 @@ fn an_op_in_flight_counts_as_crashed_until_it_ends() {
 /// A write without a process, or a read without an invocation beside a write in flight: the write may explain the read.
 #[test]
 fn a_write_whose_end_is_unknown_may_explain_what_follows() {
-    let read = ":f :read, :value 1, :position 2, :link 1";
+    let init = "{:process 0, :type :invoke, :f :read-init} ".to_owned() + INIT;
+    let invoked = "{:process 1, :type :invoke, :f :read} {:process 1, ";
+    let read = ":type :ok, :f :read, :value 1, :position 2, :link 1}";
     for text in [
-        format!("{INIT} {{:type :invoke, :f :write, :value 1}} {{:process 1, :type :ok, {read}}}"),
-        format!("{INIT} {{:process 0, :type :invoke, :f :write, :value 1}} {{:process 1, :type :ok, {read}}}"),
+        format!("{init} {{:type :invoke, :f :write, :value 1}} {invoked}{read}"),
+        format!("{init} {{:process 0, :type :invoke, :f :write, :value 1}} {{{read}"),
     ] {
         let report = judge(&Causal::default(), &[], &text);
         assert_eq!(report.verdict, Verdict::Unknown, "{text}: {:?}", anomalies(&report));
