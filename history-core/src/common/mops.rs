@@ -34,8 +34,8 @@ pub enum MopParts<'a> {
     Other(Value<'a>),
 }
 
-/// Returns true if all these values are micro-ops, which are lists, and some of them have no result yet: their last part
-/// is nil, or they are `[:poll]`.
+/// Returns true if all these values are micro-ops, which are lists, and some of them have no result yet: their last
+/// part is nil, or they are `[:poll]`.
 pub(crate) fn lack_results<'a>(mops: impl Iterator<Item = Value<'a>> + Clone) -> bool {
     mops.clone().all(|mop| mop.as_seq().is_some()) && mops.into_iter().any(lacks_result)
 }
