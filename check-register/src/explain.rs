@@ -4,7 +4,7 @@ use crate::Conflict;
 use crate::engine::ids;
 use crate::engine::ids::StateId;
 use crate::engine::paths::PathId;
-use crate::search::just_in_time::JustInTime;
+use crate::search::just_in_time::{Detail, JustInTime};
 use crate::search::mask::Mask;
 use crate::search::part::{Kind, Part};
 use crate::search::seen::Config;
@@ -141,19 +141,20 @@ fn search_again<'e, const W: usize>(
     let budget = Budget::default();
     let limits = Limits::new(&budget, CONFIGS_MAX);
     let until = EFFORT.0 * ids::count(refused.event) + EFFORT.1;
-    let exact = part.visibility.is_searched();
-    let mut engine = JustInTime::<W>::new(part, kinds, transitions.init(), exact);
+    // Without crashed operations to place, the two are the same.
+    let detail = if part.visibility.is_searched() { Detail::All } else { Detail::Sum };
+    let mut engine = JustInTime::<W>::new(part, kinds, transitions.init(), detail);
     let mut progress = engine.advance(transitions, until, &limits);
-    if exact && engine.at != refused.event {
+    if detail == Detail::All && engine.at != refused.event {
         // There are too many crashed operations to count them class by class. Some configurations of the relaxed search
         // can be placed.
-        engine = JustInTime::new(part, kinds, transitions.init(), false);
+        engine = JustInTime::new(part, kinds, transitions.init(), Detail::Sum);
         progress = engine.advance(transitions, until, &limits);
     }
     if engine.at != refused.event {
         return None;
     }
-    let is_certain = engine.is_exact() == exact;
+    let is_certain = engine.is_exact() == (detail == Detail::All);
     // If the search has not completed this return, there may be other configurations.
     let is_all = is_certain && progress == Progress::Refused { event: refused.event };
     Some((engine, is_certain, is_all))

@@ -24,7 +24,8 @@ impl Default for Settings {
     }
 }
 
-/// An engine: an algorithm to find a linearization. All give the same verdicts, but [`Engine::Monitor`] may give none.
+/// An engine: an algorithm to find a linearization. All give the same verdicts, but [`Engine::Monitor`] and
+/// [`Engine::Beam`] may give none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Engine {
     /// A monitor if there is one; otherwise all others alternate, and the first answer is used.
@@ -36,6 +37,9 @@ pub enum Engine {
     /// Only the monitor of a collection into which no value is put twice, if the operations permit it; otherwise the
     /// answer is unknown.
     Monitor,
+    /// Only a beam search: just-in-time linearization that keeps a few configurations of each state. It finds a
+    /// linearization in most histories that have one, however many operations crashed; otherwise the answer is unknown.
+    Beam,
 }
 
 /// The result for a history.

@@ -21,8 +21,9 @@ const INITIAL: OptionSpec =
 const ENGINE: OptionSpec = OptionSpec::new(
     "engine",
     OptionKind::Text,
-    "Search algorithm: just-in-time (breadth first), wing-gong (depth first), monitor (no search: collections of distinct \
-           values only), or portfolio (monitor, else alternate searches until one finishes). All give the same verdicts.",
+    "Search algorithm: just-in-time (breadth first), wing-gong (depth first), beam (keeps few configurations, finds no \
+           violations), monitor (no search: collections of distinct values only), or portfolio (monitor, else searches in \
+           turn until one finishes). All give the same verdicts, except that beam and monitor may give unknown.",
 )
 .with_value_name("NAME")
 .with_default("portfolio");
@@ -57,8 +58,10 @@ pub(super) fn apply<S: Spec>(to: &mut Linearizable<S>, options: &Options) -> Res
             "just-in-time" => Engine::JustInTime,
             "wing-gong" => Engine::WingGong,
             "monitor" => Engine::Monitor,
+            "beam" => Engine::Beam,
             _ => {
-                let message = format!("unknown engine {name}: expected just-in-time, wing-gong, monitor or portfolio");
+                let message =
+                    format!("unknown engine {name}: expected just-in-time, wing-gong, monitor, beam or portfolio");
                 return Err(OptionError::new(ENGINE.name, message));
             }
         };

@@ -1,6 +1,6 @@
 //! The engines for one part, which take turns.
 
-use super::just_in_time::JustInTime;
+use super::just_in_time::{Detail, JustInTime};
 use super::part::Part;
 use super::paths::Placed;
 use super::transitions::Transitions;
@@ -10,7 +10,7 @@ use crate::Engine;
 use crate::engine::ids;
 
 /// A path in which the operations that states stored are placed where they took effect.
-fn settle(question: &Question<'_, '_>, path: &[Placed]) -> Vec<Placed> {
+pub(super) fn settle(question: &Question<'_, '_>, path: &[Placed]) -> Vec<Placed> {
     if !path.iter().any(|placed| matches!(placed, Placed::Marked(_))) {
         return path.to_vec();
     }
@@ -38,7 +38,8 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
         let mut engines = Engines { just_in_time: None, wing_gong: None, full, known };
         // If effects do not last there are few states but many combinations of uses, which the relaxed search does not
         // distinguish.
-        engines.start_just_in_time(question, !question.part.visibility.is_fleeting());
+        let is_fleeting = question.part.visibility.is_fleeting();
+        engines.start_just_in_time(question, if is_fleeting { Detail::Sum } else { Detail::All });
         engines
     }
 
@@ -47,9 +48,9 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
         self.known.as_ref().map_or(part.events.len(), |known| known.event)
     }
 
-    fn start_just_in_time(&mut self, question: &mut Question<'q, 'm>, exact: bool) {
+    fn start_just_in_time(&mut self, question: &mut Question<'q, 'm>, detail: Detail) {
         let init = question.transitions.init();
-        self.just_in_time = Some(JustInTime::new(question.part, question.kinds, init, exact));
+        self.just_in_time = Some(JustInTime::new(question.part, question.kinds, init, detail));
     }
 
     /// Runs a turn of each engine that is not full. Returns `None` if the answer is still unknown.
@@ -129,7 +130,7 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
                         // Reached only if a model does not settle the operations that its states stored.
                         return Some(Decision::Linearizable(placing::operations(&path)));
                     }
-                    self.start_just_in_time(question, true);
+                    self.start_just_in_time(question, Detail::All);
                 }
                 Progress::Refused { event }
                     if engine.is_exact() || engine.is_refusal_exact(part, |path| settle(question, path)) =>
@@ -177,7 +178,7 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
     /// Decides after the relaxed search refused the history at `event`: the exact search may refuse it earlier, if it
     /// gets that far.
     fn refuse_sooner(&mut self, question: &mut Question<'q, 'm>, event: usize, until: u64) -> Decision {
-        self.start_just_in_time(question, true);
+        self.start_just_in_time(question, Detail::All);
         let found = self
             .just_in_time
             .as_mut()

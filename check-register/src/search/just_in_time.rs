@@ -15,6 +15,10 @@
 //!   relaxed search counts the uses of all classes together, and lets one class be used in place of another. A refusal
 //!   by the relaxed search is correct. A linearization that it finds must be certified; if it used some class too
 //!   often, the exact search decides.
+//!
+//! If many crashed operations differ, the exact search has too many configurations, and the relaxed search uses some of
+//! them too often. A search that keeps few configurations then finds most linearizations: see [`Detail::Few`]. Its
+//! refusals mean nothing.
 
 use super::mask::Mask;
 use super::open::Open;
@@ -27,7 +31,25 @@ use crate::engine::ids;
 use crate::engine::ids::StateId;
 use crate::engine::paths::PathId;
 use crate::engine::steps::Next;
-use crate::engine::uses::Uses;
+use crate::engine::uses::{Uses, UsesId};
+
+/// Which configurations a search keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Detail {
+    /// All, with their uses of each crashed class (the exact search).
+    All,
+    /// All, with the sum of their uses of crashed operations (the relaxed search).
+    Sum,
+    /// At most [`WIDTH`] of each state and mask, with their uses of each crashed class: those that use the fewest
+    /// crashed operations, and prefer classes of which many operations are left.
+    Few {
+        /// Whether no more crashed operations are used at a return than it requires.
+        is_least: bool,
+    },
+}
+
+/// The maximum number of configurations of one state and mask in a search that keeps few.
+const WIDTH: u32 = 16;
 
 /// The progress of the search.
 pub(crate) struct JustInTime<'p, const W: usize> {
@@ -41,8 +63,7 @@ pub(crate) struct JustInTime<'p, const W: usize> {
     seen: Seen<W>,
     pub(crate) paths: Paths,
     uses: Uses,
-    /// Whether uses are counted per crashed class (the exact search).
-    exact: bool,
+    detail: Detail,
     /// Scratch space.
     useful: Vec<u32>,
     /// The number of crashed classes that have ceased to matter and were removed from all `uses`.
@@ -74,7 +95,7 @@ struct Inside {
 }
 
 impl<'p, const W: usize> JustInTime<'p, W> {
-    pub(crate) fn new(part: &'p Part, kinds: &'p [Kind], init: StateId, exact: bool) -> JustInTime<'p, W> {
+    pub(crate) fn new(part: &'p Part, kinds: &'p [Kind], init: StateId, detail: Detail) -> JustInTime<'p, W> {
         let mut seen = Seen::new();
         seen.configs.push(Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: PathId::ROOT });
         JustInTime {
@@ -85,7 +106,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             seen,
             paths: Paths::new(),
             uses: Uses::new(),
-            exact,
+            detail,
             useful: Vec::new(),
             ended: 0,
             inside: None,
@@ -121,7 +142,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             }
             self.open.forward(*event);
             self.at += 1;
-            if self.exact && self.ended != self.open.ended() {
+            if self.detail != Detail::Sum && self.ended != self.open.ended() {
                 self.merge_ended();
             }
             self.forget(transitions);
@@ -138,7 +159,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         for mut config in all {
             config.state = transitions.remember(config.state, op.class, op.moment(event.is_return()));
             config.path = self.paths.push(config.path, Placed::Marked(ids::number(event.op())));
-            insert(&mut self.seen, &self.uses, self.exact, config);
+            insert(&mut self.seen, &self.uses, self.detail, config);
         }
         self.seen.forget_order();
     }
@@ -194,7 +215,9 @@ impl<'p, const W: usize> JustInTime<'p, W> {
                 }
                 inside.placed += 1;
             }
-            if !self.open.any_crashed() || inside.crashed == self.seen.configs.len() {
+            let is_enough = self.detail == Detail::Few { is_least: true }
+                && self.seen.configs.iter().any(|config| is_done(&self.open, config));
+            if !self.open.any_crashed() || inside.crashed == self.seen.configs.len() || is_enough {
                 break;
             }
             // Each round adds one use, so the fewest uses are found first.
@@ -234,11 +257,26 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         // Configurations with the fewest uses come first: they cover others that were found earlier.
         let mut all = std::mem::take(&mut self.seen.configs);
         let uses = &self.uses;
-        all.sort_by_key(|config| if self.exact { uses.total(config.uses) } else { config.uses.number() });
+        match self.detail {
+            Detail::All => all.sort_by_key(|config| uses.total(config.uses)),
+            Detail::Sum => all.sort_by_key(|config| config.uses.number()),
+            Detail::Few { .. } => all.sort_by_cached_key(|config| (uses.total(config.uses), self.price(config.uses))),
+        }
         for config in all {
-            insert(&mut self.seen, &self.uses, self.exact, config);
+            insert(&mut self.seen, &self.uses, self.detail, config);
         }
         self.seen.forget_order();
+    }
+
+    /// The cost of uses in a search that keeps few configurations: it is greater for more uses of a class, and if fewer
+    /// operations of the class are left.
+    fn price(&self, uses: UsesId) -> u64 {
+        const UNIT: u64 = 1 << 16;
+        let of_class = |(class, used): &(u32, u32)| {
+            let left = self.open.called(*class).saturating_sub(*used);
+            u64::from(*used) * UNIT / (u64::from(left) + 1)
+        };
+        self.uses.get(uses).iter().map(of_class).sum()
     }
 
     /// Adds all configurations in which one more operation in flight is placed.
@@ -261,7 +299,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
 
     /// Adds all configurations in which one more crashed operation is used.
     fn use_crashed(&mut self, transitions: &mut Transitions<'_>, config: &Config<W>) {
-        if !self.exact && config.uses.number() >= self.open.called_in_all() {
+        if self.detail == Detail::Sum && config.uses.number() >= self.open.called_in_all() {
             return;
         }
         let mut useful = std::mem::take(&mut self.useful);
@@ -272,7 +310,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             if next == Next::Nowhere || next == Next::One(config.state) {
                 continue;
             }
-            let uses = if !self.exact {
+            let uses = if self.detail == Detail::Sum {
                 config.uses.one_more()
             } else if self.uses.count(config.uses, *class) < self.open.called(*class) {
                 self.uses.add(config.uses, *class)
@@ -326,7 +364,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         if matches!(placed, Placed::Crashed(_)) && to.state == from.state {
             return;
         }
-        if !insert(&mut self.seen, &self.uses, self.exact, to) {
+        if !insert(&mut self.seen, &self.uses, self.detail, to) {
             return;
         }
         let mut path = self.paths.push(from.path, placed);
@@ -369,7 +407,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         let all = std::mem::take(&mut self.seen.configs);
         for config in all {
             let uses = self.uses.without(config.uses, |class| self.open.matters(class));
-            insert(&mut self.seen, &self.uses, self.exact, Config { uses, ..config });
+            insert(&mut self.seen, &self.uses, self.detail, Config { uses, ..config });
         }
         self.seen.forget_order();
     }
@@ -388,9 +426,9 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         self.seen.bytes() + self.paths.bytes() + self.uses.bytes()
     }
 
-    /// Returns true if uses are counted per crashed class.
+    /// Returns true if the search keeps all configurations, with their uses of each crashed class.
     pub(crate) fn is_exact(&self) -> bool {
-        self.exact
+        self.detail == Detail::All
     }
 
     /// Returns true if the exact search would also have reached this event: the operations of some configuration before
@@ -409,7 +447,10 @@ impl<'p, const W: usize> JustInTime<'p, W> {
 
     /// The number of operations that a configuration has placed and that have not returned.
     pub(crate) fn ahead(&self, config: &Config<W>) -> u32 {
-        let crashed = if self.exact { self.uses.total(config.uses) } else { config.uses.number() };
+        let crashed = match self.detail {
+            Detail::Sum => config.uses.number(),
+            Detail::All | Detail::Few { .. } => self.uses.total(config.uses),
+        };
         config.mask.count() + crashed
     }
 
@@ -424,10 +465,16 @@ impl<'p, const W: usize> JustInTime<'p, W> {
     }
 }
 
-/// Adds a configuration, unless one with the same state and mask has used crashed operations no more often. Returns
-/// true if it was added.
-fn insert<const W: usize>(seen: &mut Seen<W>, uses: &Uses, exact: bool, config: Config<W>) -> bool {
-    seen.insert(config, |there| {
-        if exact { uses.at_most(there.uses, config.uses) } else { there.uses.number() <= config.uses.number() }
+/// Adds a configuration, unless one with the same state and mask has used crashed operations no more often, or the
+/// search keeps no more of them. Returns true if it was added.
+fn insert<const W: usize>(seen: &mut Seen<W>, uses: &Uses, detail: Detail, config: Config<W>) -> bool {
+    let mut alike = 0;
+    seen.insert(config, |there| match detail {
+        Detail::All => uses.at_most(there.uses, config.uses),
+        Detail::Sum => there.uses.number() <= config.uses.number(),
+        Detail::Few { .. } => {
+            alike += 1;
+            alike >= WIDTH || uses.at_most(there.uses, config.uses)
+        }
     })
 }

@@ -1,10 +1,12 @@
 //! The search for a linearization of one part of an object: engines with a common interface, and the choice between
 //! them.
 //!
-//! Engines alternate, each turn longer than the one before, and the first answer is used. Wing and Gong's search begins
-//! and runs as long as it does not step back. Turns are counted in steps of the model and not in time, so the engine
+//! Engines alternate, each turn longer than the one before, and the first answer is used. Wing and Gong's search
+//! begins and runs as long as it does not step back. If the first turn finds no answer and there are crashed
+//! operations, a beam search follows it once. Turns are counted in steps of the model and not in time, so the engine
 //! that answers is the same on every machine.
 
+mod beam;
 pub(crate) mod conflict;
 pub(crate) mod distinct;
 mod engines;
@@ -132,6 +134,9 @@ pub enum Reason {
     OtherPart,
     /// Only a [monitor](crate::Engine::Monitor) was permitted, and none can decide such operations.
     NoMonitor,
+    /// Only a [beam search](crate::Engine::Beam) was permitted. It found no linearization among the configurations that
+    /// it kept.
+    Omitted,
 }
 
 impl Reason {
@@ -147,7 +152,7 @@ impl Reason {
                 "Record fewer operations in flight at once, and let clients that time out end with fail where nothing \
                  can have happened.",
             ),
-            Reason::NoMonitor => {
+            Reason::NoMonitor | Reason::Omitted => {
                 NextStep::option("engine", "Search for a linearization: leave out --engine, or --engine portfolio.")
             }
             Reason::OtherPart => return None,
@@ -166,6 +171,9 @@ impl Reason {
             Reason::NoMonitor => {
                 "no monitor decides such operations: a value is put in twice, crashed ones may have taken too many \
                 values, or the object has no monitor"
+            }
+            Reason::Omitted => {
+                "the beam search found no linearization, and keeps only a few of the possible configurations"
             }
             Reason::OtherPart => "another part is not linearizable, so the search ended early",
         }
@@ -266,6 +274,10 @@ impl<'q, 'm> Question<'q, 'm> {
         const TURN: u64 = 12;
         /// Turns spent on finding out whether a known refusal is the first.
         const SOONER: u32 = 1;
+        if self.engine == Engine::Beam {
+            let found = beam::search::<W>(self, self.part.events.len());
+            return Some(found.unwrap_or(Decision::Unknown(Reason::Omitted)));
+        }
         let mut until = TURN * (ids::count(self.part.events.len()) + 1_000);
         let mut engines = Engines::<'q, 'm, W>::new(self, known);
         let mut turns = 0;
@@ -286,6 +298,13 @@ impl<'q, 'm> Question<'q, 'm> {
                     return Some(decision);
                 }
                 if let Some(decision) = engines.find_unmet(self) {
+                    return Some(decision);
+                }
+                let is_searched = self.engine == Engine::Portfolio && self.part.visibility.is_searched();
+                if is_searched
+                    && engines.known.is_none()
+                    && let Some(decision @ Decision::Linearizable(_)) = beam::search::<W>(self, self.part.events.len())
+                {
                     return Some(decision);
                 }
             }

@@ -1,5 +1,6 @@
 //! Tests of linearizability: comparisons with trying all orders, and with the definition of each checker.
 
+mod beam;
 mod brute;
 mod engines;
 mod hidden;
