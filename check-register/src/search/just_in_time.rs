@@ -134,13 +134,13 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         let op = &self.part.ops[event.op()];
         self.work += ids::count(self.seen.configs.len());
         let all = std::mem::take(&mut self.seen.configs);
-        self.seen.forget_order();
+        self.seen.invalidate_index();
         for mut config in all {
             config.state = transitions.remember(config.state, op.class, op.moment(event.is_return()));
             config.path = self.paths.push(config.path, Placed::Marked(ids::number(event.op())));
             insert(&mut self.seen, &self.uses, self.exact, config);
         }
-        self.seen.forget_order();
+        self.seen.invalidate_index();
     }
 
     /// Places a read that was called in every configuration whose state admits it.
@@ -227,7 +227,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
     fn keep(&mut self, slot: u32) {
         self.seen.configs.retain(|config| config.mask.has(slot));
         self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
-        self.seen.forget_order();
+        self.seen.invalidate_index();
         if !self.part.visibility.is_searched() || self.seen.configs.len() < 2 {
             return;
         }
@@ -238,7 +238,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         for config in all {
             insert(&mut self.seen, &self.uses, self.exact, config);
         }
-        self.seen.forget_order();
+        self.seen.invalidate_index();
     }
 
     /// Adds all configurations in which one more operation in flight is placed.
@@ -371,7 +371,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             let uses = self.uses.without(config.uses, |class| self.open.matters(class));
             insert(&mut self.seen, &self.uses, self.exact, Config { uses, ..config });
         }
-        self.seen.forget_order();
+        self.seen.invalidate_index();
     }
 
     /// Drops states and paths that no configuration needs, if there are many.
