@@ -13,7 +13,7 @@ use history_core::cast::Cast as _;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The chain and the position of each transaction.
+/// The chain of each transaction, and its position there.
 #[derive(Debug)]
 pub(crate) struct Chains {
     /// The chain of each transaction.

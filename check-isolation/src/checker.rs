@@ -14,7 +14,7 @@ use history_core::{
 /// use check_isolation::Isolation;
 /// use history_core::{Checker, History, Verdict};
 ///
-/// // Nobody knows in which order 1 and 2 were written; neither explains both reads of process 2.
+/// // The order in which 1 and 2 were written is unknown; neither order explains both reads of process 2.
 /// let history = History::parse("
 ///     {:process 0, :type :ok, :value [[:w :x 1]]}
 ///     {:process 1, :type :ok, :value [[:r :x 1] [:w :x 2]]}

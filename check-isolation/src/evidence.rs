@@ -7,11 +7,11 @@ use history_core::Spent;
 /// The result of deciding a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It does: an order that explains the history.
+    /// The level holds: an order that explains the history.
     Holds(Order),
-    /// It does not: a derivation proves it.
+    /// The level is violated: a derivation proves it.
     Violated(Box<Refutation>),
-    /// It was not decided.
+    /// The level was not decided.
     Unknown(Undecided),
 }
 
@@ -26,11 +26,11 @@ impl From<Refutation> for Outcome {
 pub enum Undecided {
     /// The level has no axiom.
     NoAxiom,
-    /// Steps or memory ran out; how many orders of writers were decided by then.
+    /// The limit of steps or memory was reached; the number of orders of writers that were decided by then.
     Spent {
-        /// What ran out.
+        /// The limit that was reached.
         what: Spent,
-        /// How many orders of two writers followed from the history alone.
+        /// The number of orders of two writers that followed from the history alone.
         decided: u64,
     },
 }
@@ -47,14 +47,14 @@ pub struct Order {
 pub enum Moment {
     /// The transaction takes its snapshot.
     Begin(TxnId),
-    /// The transaction commits; without a [`Moment::Begin`], all of it happens now.
+    /// The transaction commits; without a [`Moment::Begin`], all of its reads and writes happen at this moment.
     Commit(TxnId),
 }
 
-/// Why one transaction is before another.
+/// Why one transaction precedes another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
-    /// Both are of one session, in this order.
+    /// Both belong to one session, in this order.
     Session,
     /// The first completed before the second was invoked.
     RealTime,
@@ -70,22 +70,22 @@ pub enum Relation {
 /// A step from one transaction to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The one before.
+    /// The earlier transaction.
     pub from: TxnId,
-    /// The one after.
+    /// The later transaction.
     pub to: TxnId,
-    /// Why.
+    /// The reason for the order.
     pub relation: Relation,
 }
 
-/// One transaction's write of a key is before another's.
+/// One transaction's write of a key precedes another's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Before {
     /// The key that both write.
     pub key: KeyId,
-    /// Wrote it first.
+    /// The transaction that wrote it first.
     pub first: TxnId,
-    /// Wrote it after that.
+    /// The transaction that wrote it later.
     pub second: TxnId,
 }
 
@@ -94,17 +94,17 @@ pub struct Before {
 pub struct Fact {
     /// The order.
     pub order: Before,
-    /// Why it is so.
+    /// The reason for the order.
     pub because: Because,
 }
 
-/// Why one write of a key is before another.
+/// Why one write of a key precedes another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Because {
     /// This reader read from the later one, and the earlier one was visible to it, by this path from the earlier one to
     /// the reader.
     Visible {
-        /// Who read.
+        /// The reader.
         reader: TxnId,
         /// From the first writer to the reader.
         path: Vec<Link>,
@@ -122,7 +122,7 @@ pub enum Because {
         /// From there to the second writer; empty for the first state.
         path: Vec<Link>,
     },
-    /// All but one of the assumptions of the lemma with this number, from 0 on, hold, so the other one does not.
+    /// All assumptions but one of the lemma with this number, from 0 on, hold, so the remaining one does not.
     Lemma(usize),
 }
 
@@ -151,9 +151,9 @@ pub enum Item {
 /// A derivation that ends in a cycle: the history has no order that obeys the level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refutation {
-    /// The axiom that is broken: that of the level, or a weaker one.
+    /// The violated axiom: that of the level, or a weaker one.
     pub axiom: Axiom,
-    /// The base that is broken.
+    /// The violated base.
     pub base: Base,
     /// Orders and lemmas, each of which follows from the previous ones.
     pub items: Vec<Item>,
@@ -161,7 +161,7 @@ pub struct Refutation {
     pub cycle: Vec<Link>,
     /// The number of the lemma all of whose assumptions hold, if that is the contradiction.
     pub by: Option<usize>,
-    /// Whether all of the derivation is here: of one that would not fit into memory only the cycle is.
+    /// Whether the derivation is complete: if it would not fit into memory, only the cycle is present.
     pub is_complete: bool,
 }
 
@@ -214,7 +214,7 @@ impl Refutation {
         self
     }
 
-    /// Whether it needs a case analysis: some order was assumed and led to a contradiction.
+    /// Returns true if the derivation needs a case analysis: some order was assumed and led to a contradiction.
     pub fn has_cases(&self) -> bool {
         self.items.iter().any(|item| matches!(item, Item::Lemma(_)))
     }

@@ -1,7 +1,7 @@
 //! Exact isolation levels: does an execution of a level exist that explains a history of transactions?
 //!
-//! Transactions read and write registers, and each value is written once to a key, so every read shows its writer. The
-//! order in which the versions of a key replaced each other is unknown. A level holds if **some** order of the
+//! Transactions read and write registers, and each value is written once to a key, so every read determines its writer.
+//! The order in which the versions of a key replaced each other is unknown. A level holds if **some** order of the
 //! transactions satisfies its [`Axiom`]; this crate finds one, or derives that there is none.
 //!
 //! [`Isolation`] is the checker. It calls [`decide()`] for each level, whose input is the columns of [`Transactions`].

@@ -1,9 +1,10 @@
 //! Uses sessions to decide a level without them, as far as nothing contradicts them.
 //!
-//! Without a base the graph has thousands of short chains, with sessions a few long ones. Most stores obey their
-//! sessions except for a few transactions, so these are removed from their sessions, and the level is decided with the
-//! rest. An order that explains the history with these sessions also explains it without them, and a derivation that
-//! uses none of them refutes the level. A derivation that uses some names the next transactions to remove.
+//! Without a base the graph has thousands of short chains, with sessions a few long ones. Most stores obey the order of
+//! sessions except for a few transactions. So these transactions are removed from their sessions, and the level is
+//! decided with the rest. An order that explains the history with these sessions also explains it without them, and a
+//! derivation that uses none of them refutes the level. A derivation that uses some of them determines the next
+//! transactions to remove.
 
 use crate::evidence::{Because, Item, Link, Outcome, Refutation, Relation};
 use crate::ids::TxnId;
@@ -12,7 +13,7 @@ use crate::transactions::Transactions;
 
 /// The maximum number of times that transactions are removed because they read old versions in their sessions.
 const STALE_ROUNDS_MAX: usize = 8;
-/// The maximum number of derivations that name transactions to remove.
+/// The maximum number of derivations that determine transactions to remove.
 const ROUNDS_MAX: usize = 64;
 
 /// Decides a level without a base by way of sessions, if that succeeds. `misplaced` are removed from their sessions at

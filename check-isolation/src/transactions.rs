@@ -20,9 +20,9 @@ pub struct Read {
 pub struct KnownOrder {
     /// The key.
     pub key: KeyId,
-    /// Wrote it first.
+    /// The transaction that wrote it first.
     pub before: TxnId,
-    /// Wrote it after that.
+    /// The transaction that wrote it later.
     pub after: TxnId,
 }
 
@@ -141,22 +141,22 @@ impl Transactions {
         self.orders.push(order);
     }
 
-    /// How many there are.
+    /// The number of transactions.
     pub fn len(&self) -> usize {
         self.session.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no transactions.
     pub fn is_empty(&self) -> bool {
         self.session.is_empty()
     }
 
-    /// More than the greatest key.
+    /// A number that is greater than that of every key.
     pub fn keys(&self) -> usize {
         self.keys
     }
 
-    /// All rows.
+    /// All transactions, in the order of their rows.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = TxnId> + use<> {
         (0..self.len()).map(TxnId::new)
     }
@@ -205,7 +205,7 @@ impl Transactions {
         self.writes.len()
     }
 
-    /// Whether a transaction writes a key.
+    /// Returns true if a transaction writes a key.
     #[inline]
     pub fn is_writer(&self, txn: TxnId, key: KeyId) -> bool {
         self.writes(txn).binary_search(&key).is_ok()

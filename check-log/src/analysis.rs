@@ -25,8 +25,8 @@ const ALLOWED: &[&str] = &["int-send-skip", "G0", "G0-realtime"];
 /// Types of cycles with polls.
 const POLL_CYCLES: &[&str] = &["G1c", "G1c-realtime"];
 
-/// The report on the ops seen. Unless these are the `whole` history, the report contains only anomalies that remain
-/// whatever else happened.
+/// The report on the ops seen. Unless these are the `whole` history, the report contains only anomalies that no later
+/// op can revoke.
 pub(crate) fn report(seen: &Seen, options: Kafka, whole: bool, budget: &Budget) -> Report {
     budget.begin("ordering the logs");
     let logs = Logs::infer(&seen.ops, &seen.messages);

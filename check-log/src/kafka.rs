@@ -19,16 +19,16 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
 pub struct Kafka {
-    /// Whether consumers may subscribe, so that keys move between them: a poll may then skip or repeat messages that a
-    /// poll before it did not end with.
+    /// Whether consumers may subscribe, so that keys move between them: a poll may then skip or repeat messages between
+    /// the last message of the previous poll and its own first message.
     pub subscribes: bool,
     /// Whether the order of a log orders the ops that sent its messages (ww dependencies). Sends of transactions are
     /// not isolated, so cycles of these are allowed.
     pub ww_deps: bool,
     /// Whether to show every anomaly with its witness, not only the first or the worst.
     pub all_errors: bool,
-    /// Whether the history was cut short, so that acknowledged messages that nobody polled yet are no violation.
+    /// Whether the history was cut short, so that acknowledged messages that no client polled yet are not a violation.
     pub cut_short: bool,
 }

@@ -1,16 +1,17 @@
-//! Logs as Kafka, Redpanda and their like keep them: append-only, each message at an offset, read from front to back.
+//! Logs like those of Kafka and Redpanda: append-only, with each message at an offset, read from front to back.
 //!
-//! [`Kafka`] judges Jepsen's kafka workload: clients send messages to logs and poll them, alone or in transactions. The
-//! model: independent logs, one a **key** (a partition of a topic); in each, every **message** has one offset. Messages
-//! of a log differ from each other. Offsets may have gaps. A partition that is deleted and made again, with offsets
-//! from 0, is not modelled.
+//! [`Kafka`] checks Jepsen's kafka workload: clients send messages to logs and poll them, alone or in transactions. The
+//! model consists of independent logs, one for each **key** (a partition of a topic). In a log, every **message** has
+//! one offset, and all messages differ. Offsets may have gaps. A partition that is deleted and created again, with
+//! offsets from 0, is not modelled.
 //!
-//! # What is concluded
+//! # Definitions
 //!
-//! The **log** of a key is what all ops saw at its offsets: every `[offset message]` of a poll, whatever became of the
-//! op, and those of sends that took effect: the op is `ok`; or `info`, and an `ok` op polled something that it sent.
-//! Offsets at which nothing was seen are left out, and the others numbered; the difference of two numbers is the
-//! distance of two messages. From that, each anomaly by its definition:
+//! The **log** of a key consists of the messages that ops showed at its offsets: every `[offset message]` of a poll,
+//! whatever the outcome of the op, and those of sends that took effect. A send took effect if its op is `ok`, or if the
+//! op is `info` and an `ok` op polled one of its messages. Offsets at which no message was seen are omitted, and the
+//! others are numbered; the difference of two numbers is the distance of two messages. Each anomaly is defined by
+//! these:
 //!
 //! | anomaly | what it is |
 //! |---|---|
@@ -28,23 +29,23 @@
 //! | `G1c`, `G1c-realtime` | a cycle of dependencies: the sender of a message comes before the ops that polled it |
 //! | `G0`, `G0-realtime` | with `ww-deps`, a cycle of senders by the order of their messages; allowed |
 //!
-//! A failed or crashed op has no effect on where its consumer stands: its polls must be taken up again. `:assign` and
-//! `:subscribe` end the position in keys that they do not list; `:seek-to-beginning? true`, in all. Keys in an op's
-//! `:rebalance-log` may jump within it.
+//! A failed or crashed op does not change the position of its consumer: the next poll must return the same messages
+//! again. `:assign` and `:subscribe` end the position in keys that they do not list; `:seek-to-beginning? true` ends it
+//! in all keys. Polls of keys in an op's `:rebalance-log` may jump within the op.
 //!
-//! What is **observed** is an `ok` op that polled a message, or sent one and says its offset. Without one the verdict
-//! is unknown.
+//! An op is **observed** if it is an `ok` op that polled a message, or sent one and records its offset. Without an
+//! observed op the verdict is unknown.
 //!
-//! After `jepsen.tests.kafka` of Jepsen. Where this differs: a poll of a key without messages does not end a consumer's
-//! position; a cycle of polls alone is a violation under `ww-deps` too; and a history without any relation between ops
-//! is unknown.
+//! The definitions follow `jepsen.tests.kafka` of Jepsen, with three differences: a poll of a key without messages does
+//! not end a consumer's position; a cycle of polls alone is a violation under `ww-deps` too; and the verdict on a
+//! history without any relation between ops is unknown.
 //!
-//! Time is O(n log n), and linear where messages come in the order of offsets; memory goes by messages, never by
-//! offsets.
+//! Time is O(n log n), and linear if messages are in the order of offsets. Memory depends on the number of messages,
+//! not on offsets.
 //!
 //! # Features
 //!
-//! - `parallel`, on by default: cycles of large histories are looked for on several threads, with the same answers.
+//! - `parallel`, on by default: cycles of large histories are searched on several threads, with the same results.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -66,7 +67,7 @@ mod seen;
 
 pub use kafka::Kafka;
 
-/// All checkers of this crate, in the order in which to list them.
+/// All checkers of this crate, in the order of listings.
 pub fn checkers() -> Vec<Box<dyn history_core::Checker>> {
     vec![Box::new(Kafka::default())]
 }

@@ -232,7 +232,7 @@ impl<'a> Logs<'a> {
         self.ops.is_ok(op) || self.crashed_and_committed.binary_search(&op).is_ok()
     }
 
-    /// Entries of messages without a place of their own, grouped by key: messages of ops that count at other offsets
+    /// Entries of messages without an own place, grouped by key: messages of ops that count at other offsets
     /// than their own, and messages whose own offset belongs to another message.
     fn others(&self) -> Vec<Entry> {
         let elsewhere = self.ops.shown.elsewhere().iter().filter(|seen| !seen.is_sent || self.is_committed(seen.op));

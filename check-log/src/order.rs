@@ -75,7 +75,7 @@ struct Pair {
 pub(crate) struct Jumps {
     /// By [`Jump`].
     found: [Vec<Pair>; 7],
-    /// By [`Jump`]: whether some pair is no anomaly if an op without a process belongs to the same client.
+    /// By [`Jump`]: whether some pair would not be an anomaly if an op without a process belonged to the same client.
     doubted: [bool; 7],
 }
 
@@ -285,7 +285,8 @@ impl Jumps {
         }
     }
 
-    /// Returns true if some pair is no anomaly of a type if an op without a process belongs to the same client.
+    /// Returns true if some pair would not be an anomaly of a type if an op without a process belonged to the same
+    /// client.
     pub(crate) fn is_doubted(&self, jump: Jump) -> bool {
         self.doubted[jump_at(jump)]
     }

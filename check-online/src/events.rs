@@ -93,7 +93,7 @@ impl<M: OnlineModel> Events<M> {
         Call(self.object.call(client, at, NEVER, op, Event::Open))
     }
 
-    /// An operation returns, with this effect and result, or `None` if they say nothing. Returns the outcome so far.
+    /// An operation returns, with this effect and result, or `None` if they are unknown. Returns the outcome so far.
     pub fn complete(&mut self, call: Call, at: u64, op: Option<&M::Op>) -> Outcome<M::Op> {
         let class = self.object.class(op);
         let op = call.into_op();

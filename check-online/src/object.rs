@@ -69,7 +69,7 @@ pub(crate) struct ObjectOf<R: ?Sized> {
     /// The maximum number of configurations before it does.
     searched_max: usize,
     violations: Vec<Violation<ClassId>>,
-    /// Whether previous results do not count.
+    /// Whether previous results are ignored.
     begins_again: bool,
     pub(crate) refused: u64,
     pub(crate) unknown: Option<Reason>,
@@ -343,7 +343,7 @@ impl AnyObject<'_> {
         match stop {
             Stop::Full => _ = self.unknown.get_or_insert(Reason::Full),
             Stop::Spent(spent) => _ = self.unknown.get_or_insert(Reason::Spent(spent)),
-            Stop::Wide => debug_assert!(false, "a part goes on with fewer"),
+            Stop::Wide => debug_assert!(false, "a part continues with fewer configurations"),
             Stop::InFlight => _ = self.unknown.get_or_insert(Reason::InFlight),
             Stop::Refused(op) => {
                 self.refused += 1;

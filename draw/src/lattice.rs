@@ -25,13 +25,13 @@ const SWEEPS: usize = 8;
 /// The result of a history for a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// One of the weakest that are ruled out.
+    /// One of the weakest levels that are ruled out.
     Not,
-    /// A stronger one.
+    /// A level that is stronger than one of these.
     AlsoNot,
-    /// Neither is known of it.
+    /// The level is neither known to hold nor ruled out.
     Unknown,
-    /// It is known to hold.
+    /// The level is known to hold.
     Holds,
 }
 
@@ -46,7 +46,7 @@ impl Standing {
         }
     }
 
-    /// A mark for it without colour.
+    /// A mark for the result, without colour.
     pub fn mark(self) -> &'static str {
         match self {
             Standing::Not | Standing::AlsoNot => "\u{2715}",
@@ -55,7 +55,7 @@ impl Standing {
         }
     }
 
-    /// What it means.
+    /// The meaning of the result.
     pub fn words(self) -> &'static str {
         match self {
             Standing::Not => "ruled out by the anomalies found",
@@ -92,7 +92,7 @@ impl<'a> Lattice<'a> {
         }
     }
 
-    /// Whether anything is known of any level.
+    /// Returns true if anything is known of any level.
     pub fn says_something(&self) -> bool {
         self.standings.iter().any(|standing| *standing != Standing::Unknown)
     }
@@ -117,7 +117,7 @@ impl<'a> Lattice<'a> {
             .collect()
     }
 
-    /// Draws them.
+    /// Draws the levels.
     pub fn draw(&self) -> Markup {
         let layout = Layout::new(self);
         let width = |node: usize| layout.width(node);
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strongest_levels_are_those_that_nothing_stronger_implies() {
+    fn the_strongest_levels_are_those_without_a_stronger_one() {
         let about = about(&[("ru", &[]), ("rc", &["ru"]), ("si", &["rc"]), ("rr", &["rc"]), ("ser", &["si", "rr"])]);
         let strongest = |not: &[&'static str], also_not: &[&'static str], open: &[&'static str]| {
             let mut report = Report::new("x", Verdict::Unknown);
@@ -393,12 +393,12 @@ mod tests {
         };
         assert_eq!(strongest(&[], &[], &[]), ["ser"]);
         assert_eq!(strongest(&["ser"], &[], &[]), ["si", "rr"]);
-        assert_eq!(strongest(&["si"], &["ser"], &["rr"]), ["rc"], "what is open is not said to hold");
+        assert_eq!(strongest(&["si"], &["ser"], &["rr"]), ["rc"], "open levels are not reported to hold");
         assert_eq!(strongest(&["ru"], &["rc", "si", "rr", "ser"], &[]), [""; 0]);
     }
 
     #[test]
-    fn every_level_has_room_and_stands_above_what_it_implies() {
+    fn every_level_has_room_and_is_above_the_levels_it_implies() {
         assert_well_placed(&about(&[
             ("a", &["b", "c"]),
             ("b", &["d"]),
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ruled_out_is_told_in_words_too() {
+    fn ruled_out_levels_are_also_listed_as_text() {
         let about = about(&[
             ("strict", &["serial"]),
             ("serial", &["prefix", "committed"]),
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_imply_each_other_are_drawn_all_the_same() {
+    fn levels_that_imply_each_other_are_drawn_nevertheless() {
         let about = about(&[("a", &["b"]), ("b", &["a"]), ("\u{202e}c", &["c"])]);
         let svg = Lattice::of(&about, &Report::new("x", Verdict::Valid)).draw().into_string();
         assert_eq!(svg.matches("<rect").count(), 3, "{svg}");

@@ -23,13 +23,13 @@ use history_core::figure::{Content, Figure};
 use plot::Performance;
 use timeline::{PageOptions, Timeline};
 
-/// How large drawings may be.
+/// The maximum sizes of drawings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of a picture, at most.
+    /// The maximum number of bytes of a picture.
     pub plot_bytes_max: usize,
-    /// Bytes of a timeline's page, at most.
+    /// The maximum number of bytes of a timeline's page.
     pub timeline_bytes_max: usize,
 }
 

@@ -14,14 +14,14 @@ use std::sync::Arc;
 const RANGE_BYTES: u64 = 8 << 20;
 
 /// Histories to check, one after another, by all workers together.
-#[expect(missing_debug_implementations, reason = "a checker need not have one")]
+#[expect(missing_debug_implementations, reason = "a checker need not implement Debug")]
 #[non_exhaustive]
 pub struct Job<'c> {
     /// The checker and its options. Each key is checked separately, except for transactions: see [`can_judge`].
     pub setup: &'c Setup<'c>,
     /// The histories.
     pub histories: Vec<History>,
-    /// The length of the ranges into which files are divided, in bytes. Only memory and time may depend on it.
+    /// The length of the ranges into which files are divided, in bytes. It affects only memory and time.
     pub range_bytes: u64,
     /// A limit on the memory for a history of transactions, if there is one.
     pub spill: Option<Spill>,
@@ -35,21 +35,21 @@ pub struct Job<'c> {
 pub struct Spill {
     /// The directory for files.
     pub dir: PathBuf,
-    /// Bytes of memory that this process may have.
+    /// The maximum number of bytes of memory that this process may use.
     pub bytes_max: u64,
-    /// How many it has, if that is known.
+    /// The number of bytes in use, if that is known.
     pub memory: fn() -> Option<u64>,
 }
 
 impl Spill {
-    /// A limit in bytes; `memory` returns the number of bytes in use.
+    /// Creates a limit in bytes; `memory` returns the number of bytes in use.
     pub fn new(dir: impl Into<PathBuf>, bytes_max: u64, memory: fn() -> Option<u64>) -> Spill {
         Spill { dir: dir.into(), bytes_max, memory }
     }
 }
 
 impl<'c> Job<'c> {
-    /// These histories.
+    /// Creates a job of these histories.
     pub fn new(setup: &'c Setup<'c>, histories: Vec<History>) -> Job<'c> {
         Job { setup, histories, range_bytes: RANGE_BYTES, spill: None }
     }
@@ -67,12 +67,12 @@ pub struct History {
     /// The file, or the directory of a test of Jepsen. With the feature `objects`, also the address of an object: see
     /// [`is_address`](crate::is_address).
     pub path: PathBuf,
-    /// How its text is read.
+    /// The settings for reading its text.
     pub read_as: ReadAs,
 }
 
 impl History {
-    /// The history at a path, read with the settings `read_as`.
+    /// Creates a history at a path, read with the settings `read_as`.
     pub fn new(path: impl Into<PathBuf>, read_as: ReadAs) -> History {
         History { path: path.into(), read_as }
     }
@@ -87,7 +87,7 @@ impl History {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Judged {
-    /// The report, or why there is none.
+    /// The report, or the reason why there is none.
     pub outcome: Result<Report, HistoryError>,
     /// Names of the client rule that no process had; `None` if not all of the history was read.
     pub unmatched: Option<Vec<String>>,
@@ -95,15 +95,15 @@ pub struct Judged {
     pub decisions: Vec<String>,
 }
 
-/// Whether many workers can check a checker's histories; an error with the reason if not.
+/// Returns whether many workers can check a checker's histories; an error with the reason if not.
 ///
-/// Histories of keys can, if each key is checked separately (`--keyed`), and histories of transactions of a checker
-/// that can check the keys of each worker separately (list-append, rw-register). Other workloads whose ops have no keys
-/// are one history that has to be checked as a whole.
+/// Many workers can check histories of keys, if each key is checked separately (`--keyed`), and histories of
+/// transactions, if the checker can check the keys of each worker separately (list-append, rw-register). Other
+/// workloads whose ops have no keys are one history that has to be checked as a whole.
 ///
 /// # Errors
 ///
-/// If they cannot, as a sentence.
+/// If many workers cannot check them, the reason as a sentence.
 pub fn can_judge(setup: &Setup<'_>) -> Result<(), String> {
     let name = setup.checker.name();
     let about = setup.checker.about();

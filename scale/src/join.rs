@@ -158,7 +158,7 @@ mod tests {
     /// Wherever the text is cut, lines are found, and operations go to one worker. An invocation is in the first range
     /// and its completion in the last one, and a client has no op in the ranges between.
     #[test]
-    fn cuts_change_nothing() {
+    fn the_result_does_not_depend_on_cuts() {
         let mut text = "\r\n".to_owned();
         for i in 0..12 {
             text += &op(&i.to_string(), "invoke", i);
@@ -179,7 +179,7 @@ mod tests {
     /// All histories of up to five ops of two clients, and of a process that is not a client. A text is regular in any
     /// cut if and only if the reader accepts it, except for those without invocations, which are left to the reader.
     #[test]
-    fn what_does_not_fit_is_irregular() {
+    fn ranges_that_do_not_fit_are_irregular() {
         let ops =
             [op("0", "invoke", 1), op("0", "ok", 1), op("0", "info", 1), op("1", "invoke", 2), op("1", "fail", 2)];
         let (mut regular, mut wrong) = (0, 0);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_increase_over_ranges_too() {
+    fn indices_must_increase_across_ranges() {
         let op = |index: &str| format!("{{:process :nemesis, {index} :type :info, :f :a}}\n");
         let of = |a: &str, b: &str| joined(&(op(a) + &op(b)), 20).is_ok();
         assert!(of(":index 3,", ":index 4,") && of("", ""));

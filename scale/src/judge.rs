@@ -204,9 +204,9 @@ impl Session<'_> {
             let all = joined.into_iter().flat_map(|joined| joined.packets);
             parcels.extend(all.map(|(to, packet)| (to, packet.into_bytes())));
         }
-        let mut said = self.meeting.exchange(parcels).into_iter().map(|(_, bytes)| bytes);
-        let round = from_bytes(&said.next().expect("the first worker says something"));
-        packets.extend(said.map(packet));
+        let mut received = self.meeting.exchange(parcels).into_iter().map(|(_, bytes)| bytes);
+        let round = from_bytes(&received.next().expect("the first worker sends a message"));
+        packets.extend(received.map(packet));
         match round {
             Round::Regular(bases) => Ok((bases, packets)),
             Round::Irregular => Err(None),
@@ -231,8 +231,8 @@ impl Session<'_> {
                 parcels.extend((0..workers).map(|to| (to, round.clone())));
                 parcels.extend(packets);
             }
-            let mut said = self.meeting.exchange(parcels).into_iter().map(|(_, bytes)| bytes);
-            let round: WholeRound = from_bytes(&said.next().expect("the first worker says something"));
+            let mut received = self.meeting.exchange(parcels).into_iter().map(|(_, bytes)| bytes);
+            let round: WholeRound = from_bytes(&received.next().expect("the first worker sends a message"));
             if keys.is_none() && (round.is_field.is_some() || round.is_over) {
                 let form = if round.is_field == Some(true) { Form::Field } else { Form::Pair };
                 match Keys::start(&*setup.checker, &setup.options, form, Format::Edn, None) {
@@ -240,7 +240,7 @@ impl Session<'_> {
                     Err(error) => return self.say(Err(error)),
                 }
             }
-            let packets: Vec<Packet> = said.map(packet).collect();
+            let packets: Vec<Packet> = received.map(packet).collect();
             if let Some(keys) = &mut keys {
                 keys.take(&packets, &Base::default());
             }
@@ -248,7 +248,7 @@ impl Session<'_> {
                 break;
             }
         }
-        let keys = keys.expect("it began when all was read, at the latest");
+        let keys = keys.expect("the keys began when the history was read, at the latest");
         self.end_whole(keys, whole.map(Whole::finish))
     }
 
@@ -329,12 +329,12 @@ impl Session<'_> {
             Err(error) => vec![(0, to_bytes(&Err::<&[SentEnd], _>(SentError::from(error))))],
         };
         drop(ended);
-        let said = self.meeting.exchange(parcels);
+        let received = self.meeting.exchange(parcels);
         if !self.meeting.is_first() {
             return None;
         }
         let mut ends = Vec::new();
-        for (_, bytes) in said {
+        for (_, bytes) in received {
             match from_bytes::<Result<Vec<SentEnd>, SentError>>(&bytes) {
                 Ok(more) => ends.extend(more),
                 Err(error) => return Some(Err(error.into())),
@@ -383,7 +383,7 @@ fn parcels_of(packets: Vec<Packet>) -> impl Iterator<Item = (usize, Vec<u8>)> {
 }
 
 fn packet(bytes: Vec<u8>) -> Packet {
-    Packet::from_bytes(bytes).expect("a worker of this version wrote it")
+    Packet::from_bytes(bytes).expect("a worker of this version wrote the packet")
 }
 
 fn failed(error: &io::Error) -> HistoryError {

@@ -37,7 +37,7 @@ type Sent = Vec<(usize, Vec<u8>)>;
 /// The messages that a worker receives in a round, each with the number of its sender.
 type Got = Vec<(u64, Vec<u8>)>;
 
-/// Timely's end of a worker's seat. Timely owns its threads, which may outlive the caller. Each worker therefore has a
+/// The worker's connection to timely. Timely owns its threads, which may outlive the caller. So each worker has a
 /// separate thread, which passes its parcels to timely's thread.
 pub(crate) struct Seat {
     sent: Receiver<Sent>,
@@ -62,8 +62,8 @@ pub(crate) struct Invitation {
 
 /// Creates both ends of a seat.
 pub(crate) fn seat() -> (Invitation, Seat) {
-    let ((sent, to_send), (gotten, got), (told, who)) = (channel(), channel(), channel());
-    (Invitation { sent, got, who }, Seat { sent: to_send, got: gotten, who: told })
+    let ((sent, to_send), (gotten, got), (to_who, who)) = (channel(), channel(), channel());
+    (Invitation { sent, got, who }, Seat { sent: to_send, got: gotten, who: to_who })
 }
 
 /// The message if a thread of timely ended before its worker; that thread reports the reason.
@@ -137,8 +137,8 @@ impl Meeting {
     /// Exchanges one value per worker. Returns the values in the order of the workers.
     pub(crate) fn all<T: Serialize + de::DeserializeOwned>(&mut self, own: &T) -> Vec<T> {
         let bytes = to_bytes(own);
-        let said = self.exchange((0..self.workers).map(|to| (to, bytes.clone())).collect());
-        said.iter().map(|(_, bytes)| from_bytes(bytes)).collect()
+        let received = self.exchange((0..self.workers).map(|to| (to, bytes.clone())).collect());
+        received.iter().map(|(_, bytes)| from_bytes(bytes)).collect()
     }
 
     /// Returns the value of the first worker, which must pass `Some`.
@@ -146,8 +146,8 @@ impl Meeting {
         let workers = self.workers();
         let bytes = own.filter(|_| self.is_first()).map(to_bytes);
         let parcels = bytes.iter().flat_map(|bytes| (0..workers).map(|to| (to, bytes.clone())));
-        let said = self.exchange(parcels.collect());
-        let (_, bytes) = said.first().expect("the first worker says something");
+        let received = self.exchange(parcels.collect());
+        let (_, bytes) = received.first().expect("the first worker sends a message");
         from_bytes(bytes)
     }
 }
@@ -163,7 +163,7 @@ pub(crate) fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
 
 /// Deserializes a value of a worker of this version.
 pub(crate) fn from_bytes<T: de::DeserializeOwned>(bytes: &[u8]) -> T {
-    serde_json::from_slice(bytes).expect("a worker of this version wrote it")
+    serde_json::from_slice(bytes).expect("a worker of this version wrote the value")
 }
 
 /// Bytes that serde serializes as bytes, not as a sequence.

@@ -13,8 +13,8 @@ use timely::communication::allocator::ProcessBuilder;
 use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
 use timely::communication::{AllocatorBuilder, Hooks};
 
-/// Checks all histories with this number of workers in this process: the same results as of one machine. If the job has
-/// a limit on memory ([`Job::spill`]), one worker checks transactions.
+/// Checks all histories with this number of workers in this process. The results are the same as those of one machine.
+/// If the job has a limit on memory ([`Job::spill`]), one worker checks transactions.
 ///
 /// # Panics
 ///

@@ -24,7 +24,7 @@ struct Refused(StatusCode, String);
 /// Executes the request.
 pub(crate) async fn answer(state: &Arc<State>, asked: &Asked, body: Incoming) -> Answer {
     let Some(checks) = &state.checks else {
-        return said(
+        return rejection(
             asked,
             &Refused(StatusCode::FORBIDDEN, "This server is read-only: it cannot check histories.".to_owned()),
         );
@@ -52,11 +52,11 @@ pub(crate) async fn answer(state: &Arc<State>, asked: &Asked, body: Incoming) ->
     match done {
         Ok(record) if asked.is_api() => answer::json(StatusCode::ACCEPTED, &of(&record)),
         Ok(record) => answer::redirect(&format!("/checks/{}", record.id)),
-        Err(refused) => said(asked, &refused),
+        Err(refused) => rejection(asked, &refused),
     }
 }
 
-fn said(asked: &Asked, Refused(status, message): &Refused) -> Answer {
+fn rejection(asked: &Asked, Refused(status, message): &Refused) -> Answer {
     if asked.is_api() {
         answer::error(*status, message)
     } else {
@@ -159,8 +159,8 @@ async fn suggest(state: &Arc<State>, checks: &Arc<Checks>, asked: &Asked, body: 
     let Ok(_room) = state.suggesting.acquire().await else {
         return answer::error(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
     };
-    let said = tokio::task::spawn_blocking(move || suggest(&mut *source)).await;
-    match said.unwrap_or_else(|_| Err("this is a bug of histcheck".to_owned())) {
+    let suggestion = tokio::task::spawn_blocking(move || suggest(&mut *source)).await;
+    match suggestion.unwrap_or_else(|_| Err("this is a bug of histcheck".to_owned())) {
         Ok(suggested) => {
             let checkers: Vec<&str> = suggested.iter().map(|one| one.checker.as_str()).collect();
             let keyed = suggested.iter().filter(|one| one.keyed).map(|one| one.checker.as_str());

@@ -9,23 +9,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a server serves, and to which clients.
+/// The configuration of a server: what it serves, and to which clients.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
     /// The directory with the runs. No file above it is served.
     pub directory: PathBuf,
-    /// The address; port 0 is any that is free. Other addresses than those of this machine itself need a token.
+    /// The address; port 0 selects any free port. An address that other machines can reach requires a token.
     pub listen: SocketAddr,
-    /// The token that every request must have.
+    /// The token that every request must contain.
     pub token: Option<Token>,
-    /// Names under which the server is reached, besides its addresses and `localhost`.
+    /// Names of the server, besides its addresses and `localhost`.
     pub hosts: Vec<String>,
-    /// Whether nothing may be written: no index, and no history is checked.
+    /// Whether nothing may be written: no index is stored, and no history is checked.
     pub is_read_only: bool,
-    /// How histories are checked; without it, none is.
+    /// How histories are checked; if absent, no history is checked.
     pub judge: Option<Judge>,
-    /// A run in progress, to be shown meanwhile.
+    /// A run in progress, if there is one to show.
     pub live: Option<Live>,
 }
 
@@ -33,35 +33,35 @@ pub struct Config {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Judge {
-    /// The program. It is started for each check.
+    /// The program. The server starts it for each check.
     pub program: PathBuf,
     /// The checkers to choose from, each with a sentence on what it checks.
     pub checkers: Vec<(String, String)>,
-    /// The time of a check.
+    /// The time limit of a check.
     pub timeout: Duration,
-    /// The memory of a check, in bytes.
+    /// The memory limit of a check, in bytes.
     pub memory_bytes: u64,
-    /// Bytes of a history that is received.
+    /// The maximum number of bytes of a history that is received.
     pub history_bytes_max: u64,
     /// Determines which checkers understand a history.
     pub suggest: Option<Suggest>,
 }
 
-/// Determines which checkers understand a history, from its first bytes: the likeliest first; or, if not even its first
-/// op can be read, the reason.
+/// Determines which checkers understand a history, from its first bytes: the most likely one first. If not even its
+/// first op can be read, returns the reason.
 #[derive(Clone)]
 pub struct Suggest(pub SuggestFn);
 
 /// A checker that understands a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggested {
-    /// Its name.
+    /// The name of the checker.
     pub checker: String,
-    /// Whether it understands the history only if each key is checked separately.
+    /// Whether the checker understands the history only if each key is checked separately.
     pub keyed: bool,
 }
 
-/// What a [`Suggest`] does.
+/// The function type of a [`Suggest`].
 pub type SuggestFn = Arc<dyn Fn(&mut (dyn Read + Send)) -> Result<Vec<Suggested>, String> + Send + Sync>;
 
 impl fmt::Debug for Suggest {
@@ -71,7 +71,7 @@ impl fmt::Debug for Suggest {
 }
 
 impl Judge {
-    /// Checks of at most 5 minutes and 4 GB, of histories of at most 1 GiB.
+    /// Limits checks to 5 minutes and 4 GB, and histories to 1 GiB.
     pub fn new(program: PathBuf, checkers: Vec<(String, String)>) -> Judge {
         Judge {
             program,
@@ -85,7 +85,7 @@ impl Judge {
 }
 
 impl Config {
-    /// The runs in a directory, at `127.0.0.1:8090`, without a token.
+    /// Serves the runs in a directory, at `127.0.0.1:8090`, without a token.
     pub fn new(directory: PathBuf) -> Config {
         Config {
             directory,
@@ -102,7 +102,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// A sentence on what is missing.
+    /// A sentence that states what is missing.
     pub fn check(&self) -> Result<(), String> {
         if self.token.is_none() && !self.listen.ip().is_loopback() {
             return Err(format!("{} is reachable from other machines, so it needs a token", self.listen));

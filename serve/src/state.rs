@@ -90,7 +90,7 @@ mod tests {
             assert!(turn(path).is_pending(), "{path} waits");
         }
         for path in ["/", "/runs/a", "/rows.js", "/api/runs"] {
-            assert!(matches!(turn(path), Poll::Ready(None)), "{path} does not");
+            assert!(matches!(turn(path), Poll::Ready(None)), "{path} does not wait");
         }
         inside.pop();
         assert!(turn("/api/ops/a").is_ready());

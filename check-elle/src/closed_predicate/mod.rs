@@ -5,10 +5,10 @@
 //! not match.
 //! Kingsbury's workload for Elle; Adya, "Weak Consistency" (MIT, 1999), section 3.1, for predicate dependencies.
 //!
-//! # The workload, as Elle has it (`elle.closed-predicate`)
+//! # The workload, as defined by Elle (`elle.closed-predicate`)
 //!
 //! - The first op, `{:f :init, :value {:x 1, :y 2}}`, creates the universe: the version that each key begins with. It
-//!   is trusted to have happened before everything else. A key that it does not name begins unborn.
+//!   is assumed to have happened before everything else. A key that it does not name is initially unborn.
 //! - The other transactions consist of `[:insert k v]`, `[:w k v]`, `[:delete k]`, `[:r k v]` and `[:rp P {k v, ...}]`,
 //!   a predicate read with its result. `P` is `:true`, `[:= v]` or `[:mod m r]`. An absent object never matches.
 //! - Each key is mutated at most once after `init`. So there are two versions of each, in a known order.
@@ -51,7 +51,7 @@
 //! after a `predicate-read-miss`. Elle has `predicate-read-miss` only against serializable. If the result of a miss
 //! fits a mutation that no read should have observed, no edge follows, because the cycle may not exist.
 //!
-//! # What `true` means
+//! # The meaning of `true`
 //!
 //! For a key with two versions, a read either excludes one of them, which gives an edge, or neither, and then no order
 //! can contradict it, or both, which is an anomaly. So a history without anomalies and cycles fits the order that its

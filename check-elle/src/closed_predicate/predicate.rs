@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_matches_nothing() {
+    fn absent_objects_match_nothing() {
         for predicate in
             [Predicate::True, Predicate::Equals(Interner::NIL), Predicate::Mod { modulus: 1, remainder: 0 }]
         {

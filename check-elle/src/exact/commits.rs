@@ -12,13 +12,13 @@ use check_isolation::TxnId as Row;
 use check_isolation::{Axiom, Base, Level, Moment, Outcome, Transactions};
 use history_core::Budget;
 
-/// Calls `tell` for each pair of transactions of which one directly precedes the other on some key, possibly several
-/// times. `None` if no order was found, or if `tell` returns `None`.
+/// Calls `add` for each pair of transactions of which one directly precedes the other on some key, possibly several
+/// times. `None` if no order was found, or if `add` returns `None`.
 pub(crate) fn dependencies<A: Analysis>(
     analysis: &A,
     exact: Exact,
     budget: &Budget,
-    mut tell: impl FnMut(TxnId, TxnId) -> Option<()>,
+    mut add: impl FnMut(TxnId, TxnId) -> Option<()>,
 ) -> Option<()> {
     let happened = analysis.may_have_happened()?;
     if happened.contradicts_itself {
@@ -27,7 +27,7 @@ pub(crate) fn dependencies<A: Analysis>(
     let txns = &happened.txns;
     let is_certain = |row: Row| analysis.txns().is_ok(happened.rows[row.at()]);
     let order = unseen::early(txns, is_certain, strict_order(txns, analysis.txns().all_mops().len(), exact, budget)?);
-    replay(txns, &order, |before, after| tell(happened.rows[before.at()], happened.rows[after.at()]))
+    replay(txns, &order, |before, after| add(happened.rows[before.at()], happened.rows[after.at()]))
 }
 
 /// Returns `Some` if an order of commits in real time was found.
@@ -49,7 +49,7 @@ pub(crate) fn has_serial_order(txns: &Transactions, base: Base, exact: Exact, mo
 }
 
 /// Executes an order like a store. Returns `None` if it does not explain some read.
-fn replay(txns: &Transactions, order: &[Row], mut tell: impl FnMut(Row, Row) -> Option<()>) -> Option<()> {
+fn replay(txns: &Transactions, order: &[Row], mut add: impl FnMut(Row, Row) -> Option<()>) -> Option<()> {
     const FIRST: Row = Row::NONE;
     let mut last = vec![FIRST; txns.keys()];
     // For each key, the transactions that read the current version.
@@ -60,17 +60,17 @@ fn replay(txns: &Transactions, order: &[Row], mut tell: impl FnMut(Row, Row) -> 
                 return None;
             }
             if read.writer != FIRST {
-                tell(read.writer, txn)?;
+                add(read.writer, txn)?;
             }
             readers[read.key.at()].push(txn);
         }
         for key in txns.writes(txn) {
             let before = std::mem::replace(&mut last[key.at()], txn);
             for reader in readers[key.at()].drain(..).filter(|reader| *reader != txn) {
-                tell(reader, txn)?;
+                add(reader, txn)?;
             }
             if before != FIRST && before != txn {
-                tell(before, txn)?;
+                add(before, txn)?;
             }
         }
     }
@@ -95,22 +95,22 @@ mod tests {
         let reader = push(&[(0, first)], &[]);
         let updates = push(&[(0, first)], &[0, 0]);
         let blind = push(&[(2, Row::NONE)], &[1, 2]);
-        let told = |order: &[Row]| {
-            let mut told = Vec::new();
+        let pairs = |order: &[Row]| {
+            let mut found = Vec::new();
             replay(&txns, order, |before, after| {
-                told.push((before, after));
+                found.push((before, after));
                 Some(())
             })?;
-            told.sort_unstable();
-            told.dedup();
-            Some(told)
+            found.sort_unstable();
+            found.dedup();
+            Some(found)
         };
         let expected = [(first, reader), (first, updates), (first, blind), (reader, updates)];
-        assert_eq!(told(&[first, reader, updates, blind]).unwrap(), expected);
+        assert_eq!(pairs(&[first, reader, updates, blind]).unwrap(), expected);
         let other = [(first, reader), (first, updates), (reader, updates), (blind, first)];
-        assert_eq!(told(&[blind, first, reader, updates]).unwrap(), other);
-        assert_eq!(told(&[first, updates, reader, blind]), None, "the reader saw what was replaced");
-        assert_eq!(told(&[first, reader, updates]), None, "one is left out");
-        assert_eq!(told(&[first, reader, updates, blind, blind]), None);
+        assert_eq!(pairs(&[blind, first, reader, updates]).unwrap(), other);
+        assert_eq!(pairs(&[first, updates, reader, blind]), None, "the reader observed a replaced version");
+        assert_eq!(pairs(&[first, reader, updates]), None, "one transaction is missing");
+        assert_eq!(pairs(&[first, reader, updates, blind, blind]), None);
     }
 }

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_without_an_axiom_take_those_around_them() {
+    fn levels_without_an_axiom_are_decided_by_those_around_them() {
         let names = |name: &str| around(model(name)).into_iter().map(Model::name).collect::<Vec<_>>();
         assert_eq!(names("read-atomic"), ["read-atomic"]);
         assert_eq!(names("update-atomic"), ["read-atomic", "parallel-snapshot-isolation"]);

@@ -31,12 +31,12 @@ use history_core::{Anomaly, OptionError, OptionKind, OptionSpec};
 /// Whether levels that the search for cycles leaves open are decided exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exact {
-    /// They are not: such a level is unknown, or holds as far as was searched.
+    /// Such levels are not decided exactly: a level is then unknown, or holds as far as was searched.
     No,
-    /// With a number of steps that takes about as long as the rest of the check. A level that takes more is left as
-    /// with [`Exact::No`].
+    /// The number of steps is limited so that they take about as long as the rest of the check. A level that needs more
+    /// steps is treated as with [`Exact::No`].
     Limited,
-    /// With as many steps as the budget permits.
+    /// The number of steps is limited only by the budget.
     Full,
 }
 

@@ -126,11 +126,11 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_saw_is_where_it_hides_nothing() {
+    fn an_unobserved_transaction_is_placed_where_it_hides_no_value() {
         let mut history = History(Transactions::default());
         let one = history.push(0, Some(1), &[], &[0, 1]);
         let unseen = history.push(2, None, &[], &[0]);
-        assert_eq!(history.place(unseen), 1, "behind what was over, and before nothing");
+        assert_eq!(history.place(unseen), 1, "after the completed transactions, and before no other");
         // That key is read and then written.
         history.push(3, Some(4), &[(0, one)], &[]);
         assert_eq!(history.place(unseen), 2);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_saw_stays() {
+    fn an_observed_transaction_keeps_its_place() {
         let mut history = History(Transactions::default());
         let seen = history.push(0, None, &[], &[0]);
         history.push(1, Some(2), &[(1, FIRST)], &[]);

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_an_order_where_the_graph_has_no_cycle() {
+    fn there_is_an_order_if_the_graph_has_no_cycle() {
         let [ordered, cyclic] = judge(0..6000, 6, bugs);
         assert!(ordered > 1000 && cyclic > 1000, "{ordered}, {cyclic}");
         let [ordered, cyclic] = judge(0..400, 60, |_| Bugs { torn: 30, ..Bugs::default() });
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_invoked_later_is_not_needed() {
+    fn transactions_invoked_later_are_not_needed() {
         let stale = "
             {:process 0, :type :invoke, :value [[:append :x 1]]}
             {:process 0, :type :ok, :value [[:append :x 1]]}

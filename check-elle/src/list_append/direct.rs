@@ -128,12 +128,12 @@ impl Direct {
         };
         // Every list is visited once, and every element reported once.
         let mut passed = vec![false; states.state.len()];
-        let mut told = vec![false; states.elem.len()];
+        let mut is_reported = vec![false; states.elem.len()];
         each_read(txns, |txn, at, state| {
             let mut state = state;
             while txns.is_ok(txn) && !std::mem::replace(&mut passed[state.at()], true) {
                 let elem = states.state[state.at()].elem;
-                if elem != ElemId::NONE && garbage(elem) && !std::mem::replace(&mut told[elem.at()], true) {
+                if elem != ElemId::NONE && garbage(elem) && !std::mem::replace(&mut is_reported[elem.at()], true) {
                     self.garbage.push((txn, at, elem));
                 }
                 state = states.state[state.at()].parent;

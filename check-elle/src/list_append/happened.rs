@@ -2,7 +2,8 @@
 //! are known to precede others.
 //!
 //! A read returns the list as it was before the transaction appended to it, followed by the transaction's own appends.
-//! So it observed the writer of the last element before these. Appends that no read shows come after all that some read
+//! So it observed the writer of the last element before these. Appends that no read shows come after all appends that
+//! some read shows.
 //! shows.
 
 use super::mop::{Mop, What};

@@ -26,7 +26,8 @@
 //!
 //! A list may contain elements that were never appended, or that a failed transaction appended. They are skipped: the
 //! neighbour of an element is the next one by a transaction that may have happened, and the version that a read
-//! observed is the last element by such a transaction. In `[1 2 3]`, 3 was appended after 1, whoever appended 2.
+//! observed is the last element by such a transaction. In `[1 2 3]`, 3 was appended after 1, whichever transaction
+//! appended 2.
 
 use super::mop::{Mop, What};
 use super::states::{Facts, States};
@@ -289,8 +290,8 @@ fn sole_appends(states: &States, txns: &Txns<Mop>) -> Vec<ElemId> {
     sole
 }
 
-/// Who observed what: for each element, the reads of the version that ends with it, and for each key, the reads of the
-/// empty list.
+/// The readers of each version: for each element, the reads of the version that ends with it, and for each key, the
+/// reads of the empty list.
 #[derive(Debug)]
 pub(crate) struct Readers {
     /// The start of each element's readers in `txns`; the keys follow the elements. Nondecreasing; its last entry is

@@ -106,7 +106,7 @@ pub(crate) struct State {
 }
 
 impl States {
-    /// The key with this code, created if it is new. O(1).
+    /// The key with this code, which is created if it is new. O(1).
     #[inline]
     pub(crate) fn key_id(&mut self, code: i64) -> KeyId {
         if let Some(id) = self.keys.get(code) {
@@ -157,7 +157,7 @@ impl States {
         own
     }
 
-    /// The state of a key that holds this list. O(length), by one comparison of slices if the list is on the trunk.
+    /// The state of a key with this list. O(length), by one comparison of slices if the list is on the trunk.
     #[inline]
     pub(crate) fn state_id(&mut self, key: KeyId, list: &[i64]) -> StateId {
         let k = &self.key[key.at()];
@@ -234,7 +234,7 @@ impl States {
         at
     }
 
-    /// Makes the path to `state`, which holds `list`, the trunk.
+    /// Makes the path to `state`, whose list is `list`, the trunk.
     fn retrunk(&mut self, key: KeyId, list: &[i64], state: StateId) {
         let k = &mut self.key[key.at()];
         let old = std::mem::take(&mut k.trunk_states);

@@ -128,7 +128,7 @@ impl Within {
         mark.1.to_usize()
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one step of the loop above, named")]
+    #[expect(clippy::too_many_arguments, reason = "a step of the loop above as a function")]
     fn append(
         &mut self,
         slot: usize,

@@ -66,7 +66,7 @@ use sources::Sources;
 /// # Ok::<(), history_core::HistoryError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub struct RwRegister {
     /// The models that the history is expected to obey.
     pub consistency_models: Vec<Model>,

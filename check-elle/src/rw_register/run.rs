@@ -187,7 +187,8 @@ impl Workload for RwRegisterRun {
         let of = |version: VersionId| is_left_out(versions.version[version.at()].key);
         let Findings { touches, internal, updates, future_reads, .. } = &mut self.found;
         touches.retain(|touch| !is_left_out(touch.key));
-        // A read that contradicts its own transaction's last read or write is wrong, whoever wrote the value.
+        // A read that contradicts its own transaction's last read or write is wrong, whichever transaction wrote the
+        // value.
         internal.retain(|(_, _, version)| !doubted[versions.version[version.at()].key.at()]);
         for (txn, _, _) in internal.iter().filter(|(_, _, version)| of(*version)) {
             txns.keep_recorded(*txn);

@@ -13,8 +13,8 @@ use history_core::cast::Cast as _;
 const NEW: u32 = u32::MAX;
 
 impl Registers {
-    /// A key with two versions whose order is unknown, if there is one. Versions that were never read, of transactions
-    /// that may not have happened, do not count. At most O(versions + edges).
+    /// A key with two versions whose order is unknown, if there is one. Versions that were never read, and whose
+    /// transactions may not have happened, do not count. At most O(versions + edges).
     ///
     /// In a share, all possible transactions count: another share may show that they happened.
     pub(super) fn unordered_key(&self) -> Option<Datum> {

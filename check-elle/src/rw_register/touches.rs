@@ -60,19 +60,19 @@ impl Touches {
         Touches { all, readers, of_key }
     }
 
-    /// All of them, in the order of their transactions.
+    /// All touches, in the order of their transactions.
     pub(crate) fn all(&self) -> &[Touch] {
         &self.all
     }
 
-    /// Those of one transaction. O(log n).
+    /// The touches of one transaction. O(log n).
     pub(crate) fn of(&self, txn: TxnId) -> &[Touch] {
         let start = self.all.partition_point(|touch| touch.txn < txn);
         let len = self.all[start..].partition_point(|touch| touch.txn == txn);
         &self.all[start..start + len]
     }
 
-    /// Those of one key, in the order of their transactions.
+    /// The touches of one key, in the order of their transactions.
     pub(crate) fn of_key(&self, key: KeyId) -> impl Iterator<Item = Touch> + Clone {
         self.of_key.of(key.at()).iter().map(|at| self.all[at.to_usize()])
     }

@@ -125,7 +125,7 @@ impl Versions {
         own
     }
 
-    /// Whether two versions of a key have different values.
+    /// Returns true if two versions of a key have different values.
     #[inline]
     pub(crate) fn differ(&self, one: VersionId, other: VersionId) -> bool {
         one != other && self.version[one.at()].code != self.version[other.at()].code

@@ -72,8 +72,8 @@ pub(crate) trait Analysis: Sync {
     #[cfg(feature = "exact")]
     fn happened(&self) -> Option<Happened>;
 
-    /// The same, and all transactions that may have happened and write something: for a share, because other shares may
-    /// show that they happened. `None` also if the graph has all existing dependencies.
+    /// The same, and all transactions that may have happened and write something. This is for a share, because other
+    /// shares may show that they happened. `None` also if the graph contains all dependencies that exist.
     #[cfg(feature = "exact")]
     fn may_have_happened(&self) -> Option<Happened> {
         None
@@ -152,8 +152,8 @@ pub(crate) trait Analysis: Sync {
         false
     }
 
-    /// Whether the order of all versions is needed to conclude that a decided model holds, if nothing that rules it out
-    /// was found.
+    /// Returns true if the order of all versions is needed to conclude that a decided model holds, if nothing that
+    /// rules it out was found.
     fn rests_on_order(model: Model) -> bool;
 
     /// Why the order of all versions is unknown, as far as it matters, as a clause; `None` if it is known. `components`

@@ -160,7 +160,7 @@ struct Searched {
     has_read: bool,
 }
 
-/// Searches for cycles. `leads_on` is true if levels are decided exactly when there are none.
+/// Searches for cycles. `leads_on` is true if levels are decided exactly when no cycle is found.
 fn searched<A: Analysis>(analysis: &A, order: Suffix, leads_on: bool, budget: &Budget) -> Searched {
     if analysis.is_ordered() {
         return Searched { has_read: true, ..Searched::default() };

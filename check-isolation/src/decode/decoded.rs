@@ -33,7 +33,7 @@ pub(crate) struct Counts {
 }
 
 impl Decoded {
-    /// Returns true if an op that could not be decoded may have written a version, too.
+    /// Returns true if an op that could not be decoded may also have written a version.
     pub(crate) fn is_unclear(&self, version: VersionId) -> bool {
         self.is_partial && self.unclear.binary_search(&version).is_ok()
     }
@@ -77,7 +77,7 @@ impl Decoded {
 
 /// A history as columns.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(crate) struct Decoded {
     pub(crate) settings: Settings,
     /// The code of the initial value of registers.

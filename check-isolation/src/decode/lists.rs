@@ -149,7 +149,7 @@ impl Trunk {
     /// Records the part of the list that a row appended itself and then read.
     fn take_own(&mut self, run: &Decoded, row: Row, own: Range<usize>, shown: &mut Shown) {
         let Some((shows, version)) = self.ambiguous.filter(|(shows, _)| own.contains(&(shows - 1))) else { return };
-        debug_assert!(shows > 0, "a read shows it");
+        debug_assert!(shows > 0, "some read shows the fault");
         match self.twice {
             None => self.twice = Some(row),
             Some(other) if other != row => {
@@ -173,7 +173,7 @@ fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize
         return;
     };
     if let Some((shows, version)) = trunk.ambiguous.filter(|(shows, _)| *shows <= length) {
-        debug_assert!(shows > 0, "a read shows it");
+        debug_assert!(shows > 0, "some read shows the fault");
         let Version { code, writer, again, .. } = run.versions.get(version);
         shown.ambiguous.get_or_insert(Ambiguous { key, code, writers: [writer, again], reader: row });
     }
@@ -200,7 +200,7 @@ fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize
     } else if last.is_intermediate {
         case(Direct::G1b, last.writer);
     } else if last.writer == Row::NONE {
-        debug_assert!(run.is_partial || shown.ambiguous.is_some(), "it is thin air else");
+        debug_assert!(run.is_partial || shown.ambiguous.is_some(), "otherwise the element was never appended");
         return;
     }
     shown.reads.push(External { key, writer: last.writer });

@@ -256,7 +256,7 @@ impl IsolationRun {
             raw.elements.extend_from_slice(&kept.raw.elements[elements..*elements_end]);
             (mops, elements) = (*mops_end, *elements_end);
             let entered = self.enter(event.clone(), &mut raw);
-            debug_assert!(entered.is_ok(), "what was kept could be decoded");
+            debug_assert!(entered.is_ok(), "kept ops could be decoded");
             self.flush_full()?;
         }
         Ok(())

@@ -5,10 +5,11 @@
 //! rest is still one. Only the writes of such a transaction count: what it read is unknown, and every order provides
 //! some values for it to have read.
 //!
-//! A transaction that could not be decoded is omitted, and so is each read that may have observed it: a read of a value
-//! that it is known to have written, and, unless all its writes are known, a read of a value that nobody wrote or of
-//! the first state, which it may have written again (for lists, unless the undecoded items are appends). An execution
-//! of the whole history is also one of the rest, so anomalies of the rest are certain. A level that the rest satisfies
+//! A transaction that could not be decoded is omitted. Each read that may have observed it is omitted as well: a read
+//! of a value that it is known to have written and, unless all its writes are known, a read of a value without a writer
+//! or of the first state, which it may have written again (for lists, unless the undecoded items are appends). An
+//! execution of the whole history is also one of the rest, so anomalies of the rest are certain. A level that the rest
+//! satisfies may be violated.
 //! may be violated.
 //!
 //! A read of a value that was written twice is omitted too, because its source is unknown: an order that explains all
@@ -77,7 +78,7 @@ impl Settled {
         Settled { txns, rows, direct: Vec::new(), ambiguous: *ambiguous, read_count: *read_count }
     }
 
-    /// The anomalies that hold whoever wrote a value that was written twice.
+    /// The anomalies that do not depend on which transaction wrote a value that was written twice.
     pub(crate) fn certain(&self) -> Settled {
         let is_certain = |case: &&DirectCase| case.is_certain || self.ambiguous.is_none();
         Settled { direct: self.direct.iter().filter(is_certain).copied().collect(), ..Settled::default() }
@@ -122,9 +123,12 @@ impl Settled {
         }
     }
 
-    /// Adds the orders of writers that reads of lists show. Appends that nobody read come after all of them.
+    /// Adds the orders of writers that reads of lists show. Appends that no transaction read come after all of them.
     fn take_orders(&mut self, run: &Decoded, shown: &Shown) {
-        debug_assert!(shown.appended.iter().all(|(_, row)| shown.is_seen[row.at()]), "what was read happened");
+        debug_assert!(
+            shown.appended.iter().all(|(_, row)| shown.is_seen[row.at()]),
+            "a transaction whose write was read happened"
+        );
         let txn_of = |row: Row| self.rows.binary_search(&row).map_or(TxnId::NONE, TxnId::new);
         let mut orders = Vec::new();
         let mut last = vec![Row::NONE; run.versions.key_codes.len()];

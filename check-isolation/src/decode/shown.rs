@@ -50,7 +50,7 @@ pub(crate) struct DirectCase {
     pub(crate) mop: u32,
     /// The other transaction involved; `Row::NONE` if there is none.
     pub(crate) other: Row,
-    /// Whether it holds whoever wrote the values that were written twice.
+    /// Whether it does not depend on which transactions wrote the values that were written twice.
     pub(crate) is_certain: bool,
 }
 
@@ -97,13 +97,13 @@ impl Shown {
         self.reads = kept;
     }
 
-    /// Records a case that depends on who wrote which value.
+    /// Records a case that depends on which transaction wrote which value.
     pub(super) fn case(&mut self, what: Direct, reader: Row, mop: usize, other: Row) {
         let is_certain = matches!(what, Direct::Internal | Direct::IncompatibleOrder | Direct::ThinAirRead);
         self.direct.push(DirectCase { what, reader, mop: mop.to_u32(), other, is_certain });
     }
 
-    /// Records a case that depends only on who wrote one value, which was written once.
+    /// Records a case that depends only on the writer of one value, which was written once.
     pub(super) fn certain_case(&mut self, what: Direct, reader: Row, mop: usize, other: Row) {
         self.direct.push(DirectCase { what, reader, mop: mop.to_u32(), other, is_certain: true });
     }

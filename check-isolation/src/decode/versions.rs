@@ -21,11 +21,11 @@ history_core::id! {
 const PAGE: usize = 16;
 /// The number of pages in a key itself.
 const OWN_PAGES: usize = 4;
-/// The number of pages that a key may span, however few it has.
+/// The number of pages that a key may span, even if it has fewer.
 const PAGES_FREE: usize = 16;
 /// An absent page.
 const NONE: u32 = u32::MAX;
-/// From this number on, a page holds values in no order, with separately stored codes.
+/// From this number on, a page contains values in no order, with separately stored codes.
 const MIXED: u32 = 1 << 31;
 
 /// The writer of a value that no row has written yet.
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_value_keeps_its_place_and_its_code() {
+    fn every_value_keeps_its_position_and_its_code() {
         // Dense, near, far, then near the far ones, negative, and within the span of pages only once there are more.
         let near = (0..40).chain([70, 81, 100, 95, 255, 256, 300]);
         let far = [i64::MIN, -1, 5_000, 5_001, 1 << 40, i64::MAX, 260, 400, 401];
@@ -308,11 +308,11 @@ mod tests {
             assert_eq!(versions.source(*version), Source::Row(Row::new(row)));
         }
         assert!(!versions.has_repeated());
-        assert!(versions.len() < 40 * all.len(), "{} places of {} values", versions.len(), all.len());
+        assert!(versions.len() < 40 * all.len(), "{} positions for {} values", versions.len(), all.len());
     }
 
     #[test]
-    fn what_its_writer_overwrote_or_failed_to_write_is_hidden() {
+    fn overwritten_values_and_values_of_failed_writers_are_hidden() {
         let mut versions = Versions::default();
         let key = versions.key(7);
         let [overwritten, last, failed, twice] = [1, 2, 3, 4].map(|code| versions.version(key, code));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_its_writer_writes_again_at_last_is_not_overwritten() {
+    fn a_value_that_its_writer_writes_again_last_is_not_overwritten() {
         let mut versions = Versions::default();
         let (key, row) = (versions.key(7), Row::new(0));
         let [one, two] = [1, 2].map(|code| versions.version(key, code));

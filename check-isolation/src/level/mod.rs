@@ -37,7 +37,7 @@ pub enum Axiom {
 }
 
 impl Axiom {
-    /// Whether whatever obeys this one obeys the other, with the same base.
+    /// Returns true if every history that obeys this axiom also obeys the other, with the same base.
     ///
     /// ```
     /// use check_isolation::Axiom;
@@ -50,7 +50,7 @@ impl Axiom {
     }
 }
 
-/// What every order must extend, in addition to the relation of writers to readers.
+/// The relation that every order must extend, in addition to the relation of writers to readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Base {
     /// Nothing.
@@ -83,7 +83,7 @@ pub struct Level(
 pub struct Levels(u64);
 
 impl Level {
-    /// All of them, in the order of the table.
+    /// All levels, in the order of the table.
     pub fn all() -> impl Iterator<Item = Level> {
         (0..LEVELS.len()).map(|at| Level(at.to_u8()))
     }
@@ -98,17 +98,17 @@ impl Level {
         LEVELS[usize::from(self.0)].name
     }
 
-    /// Its other names.
+    /// The other names of the level.
     pub fn aliases(self) -> &'static [&'static str] {
         LEVELS[usize::from(self.0)].aliases
     }
 
-    /// Its definition, in a sentence.
+    /// The definition of the level, in one sentence.
     pub fn summary(self) -> &'static str {
         LEVELS[usize::from(self.0)].summary
     }
 
-    /// The axiom and the base that decide it; `None` if it has no axiom about transactions.
+    /// The axiom and the base that decide the level; `None` if it has no axiom about transactions.
     pub fn decided_by(self) -> Option<(Axiom, Base)> {
         match LEVELS[usize::from(self.0)].decision {
             Decision::By(axiom, base) => Some((axiom, base)),
@@ -116,7 +116,7 @@ impl Level {
         }
     }
 
-    /// Why it is not decided, as a clause, if it is not.
+    /// Why the level is not decided, as a clause, if it is not.
     pub fn undecided_because(self) -> Option<&'static str> {
         match LEVELS[usize::from(self.0)].decision {
             Decision::By(..) => None,
@@ -124,12 +124,12 @@ impl Level {
         }
     }
 
-    /// The weaker levels that it implies directly.
+    /// The weaker levels that the level implies directly.
     pub fn implies(self) -> impl Iterator<Item = Level> {
         LEVELS[usize::from(self.0)].implies.iter().map(|name| name.parse().expect("a name in the table"))
     }
 
-    /// All weaker levels: whatever obeys this one obeys them. Itself included.
+    /// All levels that this level implies, including itself.
     pub fn weaker(self) -> Levels {
         static WEAKER: LazyLock<Vec<Levels>> = LazyLock::new(|| Level::all().map(Level::all_implied).collect());
         WEAKER[usize::from(self.0)]
@@ -147,7 +147,7 @@ impl Level {
         all
     }
 
-    /// Whether whatever obeys this one obeys the other.
+    /// Returns true if every history that obeys this level also obeys the other.
     pub fn is_at_least(self, other: Level) -> bool {
         self.weaker().has(other)
     }
@@ -159,12 +159,12 @@ impl Levels {
         self.0 |= 1 << level.0;
     }
 
-    /// Whether a level is among them.
+    /// Returns true if the set contains a level.
     pub fn has(self, level: Level) -> bool {
         self.0 >> level.0 & 1 == 1
     }
 
-    /// They, in the order of the table.
+    /// The levels of the set, in the order of the table.
     pub fn iter(self) -> impl Iterator<Item = Level> {
         Level::all().filter(move |level| self.has(*level))
     }
@@ -193,7 +193,7 @@ impl fmt::Display for Level {
 /// A name that no level has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownLevel {
-    /// The name as given.
+    /// The unknown name.
     pub name: String,
 }
 
@@ -209,7 +209,7 @@ impl std::error::Error for UnknownLevel {}
 impl FromStr for Level {
     type Err = UnknownLevel;
 
-    /// The level of a name or an alias; upper and lower case are one.
+    /// The level of a name or an alias; the case of letters does not matter.
     fn from_str(name: &str) -> Result<Level, UnknownLevel> {
         let is_named = |level: &Level| {
             level.name().eq_ignore_ascii_case(name)

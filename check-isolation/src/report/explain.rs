@@ -75,10 +75,10 @@ pub(super) fn ambiguous(run: &Decoded, case: crate::decode::Ambiguous) -> String
 pub(super) fn order(run: &Decoded, settled: &Settled, order: &Order, max: usize) -> Vec<String> {
     let index = |txn: TxnId| run.rows.index(settled.rows[txn.at()]);
     let is_split = order.moments.iter().any(|moment| matches!(moment, Moment::Begin(_)));
-    let said = |moment: &Moment| match moment {
+    let text = |moment: &Moment| match moment {
         Moment::Begin(txn) => format!("begin {}", index(*txn)),
         Moment::Commit(txn) if is_split => format!("commit {}", index(*txn)),
         Moment::Commit(txn) => index(*txn).to_string(),
     };
-    order.moments.iter().take(max).map(said).collect()
+    order.moments.iter().take(max).map(text).collect()
 }

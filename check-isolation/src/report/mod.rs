@@ -182,8 +182,8 @@ fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
         report.artifacts.extend(judgement.orders(run, settled));
         report.notes.extend(judgement.order_notes(run, settled));
     }
-    let told = report.anomalies.iter().filter(|anomaly| !anomaly.witnesses.is_empty());
-    report.artifacts.extend(told.map(history_core::explain::artifact));
+    let shown_anomalies = report.anomalies.iter().filter(|anomaly| !anomaly.witnesses.is_empty());
+    report.artifacts.extend(shown_anomalies.map(history_core::explain::artifact));
     if budget.figures {
         report.figures = witness::figures(&report.anomalies);
     }
@@ -215,8 +215,8 @@ fn notes(settled: &Settled, judgement: &Judgement, report: &Report, open: &[Leve
     let mut notes = Vec::new();
     if all {
         let strongest = strongest(judgement.holds);
-        let said = |names: &[Cow<'_, str>]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        notes.push(format!("{STRONGEST}: {}. The weakest that do not: {}.", said(&strongest), said(&report.not)));
+        let listing = |names: &[Cow<'_, str>]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        notes.push(format!("{STRONGEST}: {}. The weakest that do not: {}.", listing(&strongest), listing(&report.not)));
     }
     for level in open {
         notes.push(judgement.why_open(*level));

@@ -1,4 +1,4 @@
-//! Names of results: a single cycle has Adya's name, because readers know these.
+//! Names of results: a single cycle has Adya's name, because it is well known.
 
 use super::derivation::NO_COMMIT_ORDER;
 use crate::evidence::{Link, Refutation, Relation};

@@ -60,7 +60,7 @@ pub(crate) fn op(run: &Decoded, name: String, row: Row) -> WitnessOp {
     }
 }
 
-/// The figures of all witnesses that can be drawn.
+/// The figures of all witnesses that have one.
 pub(super) fn figures(anomalies: &[Anomaly]) -> Vec<Figure> {
     let of_one = |anomaly: &Anomaly| {
         let witnesses = anomaly.witnesses.iter().enumerate();

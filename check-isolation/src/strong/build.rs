@@ -3,7 +3,7 @@
 //!
 //! A first state adds one node per key, which its readers precede and its writers follow: this is linear, whereas pairs
 //! would be quadratic. If a transaction is one node and itself replaces the first state that it read, it is between the
-//! two, and a second node takes its place before the other writers.
+//! two, and a second node precedes the other writers in its place.
 
 use super::shape::Shape;
 use super::state::State;

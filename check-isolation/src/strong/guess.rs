@@ -311,13 +311,13 @@ mod tests {
     }
 
     #[test]
-    fn one_that_replaces_what_it_read_is_next_to_it() {
+    fn a_transaction_that_replaces_the_version_it_read_is_next_to_its_writer() {
         let mut txns = Transactions::default();
         let first = push(&mut txns, (0, 1), &[(0, FIRST)], &[0]);
         let second = push(&mut txns, (2, 3), &[(0, first)], &[0]);
         assert_eq!(guessed(&txns).unwrap(), [first, second].map(Moment::Commit));
         push(&mut txns, (2, 4), &[(0, first)], &[0]);
-        assert_eq!(guessed(&txns), None, "an update is lost");
+        assert_eq!(guessed(&txns), None, "one of the updates is lost");
     }
 
     /// Transactions that a store executes one after another, with about twenty overlapping at a time: rows are in the
@@ -359,17 +359,19 @@ mod tests {
         let [begin, commit] = [Moment::Begin, Moment::Commit];
         assert_eq!(found.moments, [begin(one), begin(other), commit(one), commit(other)]);
         let reader = push(&mut txns, (6, 7), &[(0, other), (1, one)], &[]);
-        let found = order(&txns, Axiom::Snapshot, Base::RealTime, &Budget::default()).expect("it sees both");
+        let found =
+            order(&txns, Axiom::Snapshot, Base::RealTime, &Budget::default()).expect("the snapshot contains both");
         assert_eq!(found.moments[4..], [begin(reader), commit(reader)]);
         // Both replaced the first state of key 2.
         let one = push(&mut txns, (8, 12), &[(2, FIRST)], &[2]);
         let other = push(&mut txns, (9, 13), &[(2, FIRST)], &[2]);
-        let failed = order(&txns, Axiom::Snapshot, Base::RealTime, &Budget::default()).expect_err("an update is lost");
+        let failed =
+            order(&txns, Axiom::Snapshot, Base::RealTime, &Budget::default()).expect_err("one of the updates is lost");
         assert!(failed.contradicted.contains(&one) && failed.contradicted.contains(&other), "{failed:?}");
     }
 
     #[test]
-    fn who_is_not_where_real_time_says_is_found_where_the_base_does_not_ask_for_it() {
+    fn a_transaction_out_of_real_time_is_found_if_the_base_does_not_require_real_time() {
         let mut txns = Transactions::default();
         let first = push(&mut txns, (0, 1), &[], &[0]);
         push(&mut txns, (2, 3), &[], &[0]);
@@ -384,7 +386,7 @@ mod tests {
 
     /// The contradiction is at the beginning: later transactions are not part of it.
     #[test]
-    fn what_contradicts_itself_is_a_part() {
+    fn the_contradiction_is_a_part_of_the_history() {
         let mut txns = overlapping(30, 1);
         let behind = 10 * txns.len().to_u64();
         let skewed = [

@@ -13,8 +13,8 @@
 //! 4. Propagation of what follows to the fixpoint (`rules`), over clocks of chains (`state`).
 //! 5. Guess and repair (`replay`): an order is replayed, what it does not explain is decided, what follows is
 //!    propagated, and again.
-//! 6. A guess that propagation refutes is learned from (`learn`) and taken back: conflict-driven clause learning, whose
-//!    theory is that the graph has no cycle.
+//! 6. If propagation refutes a guess, the search learns from it (`learn`) and reverses it: conflict-driven clause
+//!    learning, whose theory is that the graph has no cycle.
 //!
 //! Every result is exact: an order that explains the history, or a derivation that there is none. Steps are counted,
 //! not timed; when they are used up the result is unknown.
@@ -113,8 +113,8 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
                 |soft| decide_alone(soft, other, Base::Session, budget, part / RELAXED_PART),
             );
             match outcome {
-                Some(Outcome::Holds(_)) => return outcome.expect("it was found"),
-                Some(_) if other == axiom => return outcome.expect("it was found"),
+                Some(Outcome::Holds(_)) => return outcome.expect("the outcome is present"),
+                Some(_) if other == axiom => return outcome.expect("the outcome is present"),
                 _ => {}
             }
         }

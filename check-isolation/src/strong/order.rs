@@ -304,7 +304,7 @@ impl<'t> Ordered<'t> {
     /// Removes a choice and all arcs added after it. Returns the chosen arc and the alternative.
     pub(super) fn take_back(&mut self, choice: u32) -> (Arc, Arc) {
         let Added { arc, why: Why::Chosen(other), .. } = self.added[choice.to_usize()] else {
-            unreachable!("only choices are taken back")
+            unreachable!("only choices are reversed")
         };
         self.truncate(choice.to_usize());
         (arc, other)

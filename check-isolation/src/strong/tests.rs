@@ -53,7 +53,7 @@ fn any(random: &mut Random, n: usize, keys: usize) -> Transactions {
 
 /// A guess answers most histories for which the level holds, so in `decide` the later methods would hardly be used.
 #[test]
-fn propagation_and_search_alone_say_what_the_whole_ladder_says() {
+fn propagation_and_search_alone_give_the_result_of_all_methods() {
     let (mut random, mut held, mut broken, mut guessed) = (Random(1), 0, 0, 0);
     for round in 0..3000 {
         let txns = any(&mut random, 4 + round % 7, 1 + round % 4);
@@ -96,8 +96,8 @@ fn reaches(nodes: usize, arcs: &[(u32, u32)]) -> Vec<Vec<bool>> {
 }
 
 #[test]
-fn an_order_keeps_to_arcs_that_are_added_and_taken_back() {
-    let (mut random, mut ruled_out, mut added_in_all, mut taken_back) = (Random(2), 0, 0, 0);
+fn an_order_follows_arcs_that_are_added_and_removed() {
+    let (mut random, mut ruled_out, mut added_in_all, mut removed_in_all) = (Random(2), 0, 0, 0);
     for round in 0..600 {
         let txns = any(&mut random, 5 + round % 8, 3);
         let (base, axiom) = (BASES[round % 3], AXIOMS[round % 4]);
@@ -118,7 +118,7 @@ fn an_order_keeps_to_arcs_that_are_added_and_taken_back() {
                 let (arc, _) = order.take_back(number.to_u32());
                 assert_eq!(arc, added[number]);
                 added.truncate(number);
-                taken_back += 1;
+                removed_in_all += 1;
                 continue;
             }
             let arc = Arc { from: random.below(own).to_u32(), to: random.below(own).to_u32() };
@@ -134,7 +134,7 @@ fn an_order_keeps_to_arcs_that_are_added_and_taken_back() {
                 // The named grounds alone must suffice.
                 let mut named = known.clone();
                 for ground in grounds {
-                    let Ground::Choice(number) = ground else { panic!("the base asks for all of the frame") };
+                    let Ground::Choice(number) = ground else { panic!("the base requires the whole frame") };
                     named.push((added[number.to_usize()].from, added[number.to_usize()].to));
                 }
                 assert!(reaches(nodes, &named)[arc.to.to_usize()][arc.from.to_usize()], "{arc:?}");
@@ -145,5 +145,8 @@ fn an_order_keeps_to_arcs_that_are_added_and_taken_back() {
             }
         }
     }
-    assert!(ruled_out > 500 && added_in_all > 500 && taken_back > 500, "{ruled_out}, {added_in_all}, {taken_back}");
+    assert!(
+        ruled_out > 500 && added_in_all > 500 && removed_in_all > 500,
+        "{ruled_out}, {added_in_all}, {removed_in_all}"
+    );
 }

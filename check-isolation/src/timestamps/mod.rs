@@ -42,7 +42,7 @@ use clock::{Order, Point, Points, Timed, points};
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
-/// A fault that timestamps do not explain.
+/// A case that timestamps do not explain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) fault: Fault,
@@ -174,7 +174,7 @@ impl Ordered {
             }
         }
         moments.sort_unstable();
-        let said = |(_, at, is_commit): (Point, usize, bool)| {
+        let moment = |(_, at, is_commit): (Point, usize, bool)| {
             let index = run.rows.index(self.timed[at].row);
             match (self.order, is_commit) {
                 (Order::Commits, _) => index.to_string(),
@@ -182,7 +182,7 @@ impl Ordered {
                 (Order::Snapshots, false) => format!("begin {index}"),
             }
         };
-        moments.into_iter().map(said).collect()
+        moments.into_iter().map(moment).collect()
     }
 
     /// The faults at a level, the worst first.

@@ -103,7 +103,7 @@ impl Replay<'_> {
                     continue;
                 }
                 What::Unseen => continue,
-                // Only in lists does a read after an own write show writes of others.
+                // Only in lists does a read after the transaction's own write contain writes of others.
                 _ if self.run.holds != Some(Holds::Lists) && own == txn.row => continue,
                 What::Contradicts(_) => false,
                 What::First => self.is_state(mop.key, None, own_count),

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_found_exactly_where_the_graph_has_one() {
+    fn an_order_is_found_exactly_if_the_graph_has_one() {
         let (mut found, mut none) = (0, 0);
         for seed in 0..3000 {
             let txns = any(seed);

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn recent_writers_are_all_that_a_read_can_miss() {
+    fn a_read_can_miss_only_recent_writers() {
         let mut missed = 0;
         for seed in 0..24 {
             let keys = [3, 30, 300][seed % 3];

@@ -13,11 +13,12 @@ use history_core::cast::Cast as _;
 /// For each of `CHAINS` chains, the number of its transactions that reach a node, including the node.
 pub(super) type Clock<const CHAINS: usize> = [u32; CHAINS];
 
-/// The maximum number of chains: with more, what all of them have observed is little, and takes much memory.
+/// The maximum number of chains. With more chains, the part that all of them have observed is small, and it takes much
+/// memory.
 const CHAINS_MAX: usize = 256;
 /// The maximum number of writers that a read examines.
 const LOOKS_MAX: usize = 32;
-/// The number of transactions per chain, on average, after which `known` is computed again.
+/// The average number of transactions per chain after which `known` is computed again.
 const REFRESH_TXNS: usize = 2;
 
 /// A writer of a key.

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_found_wherever_they_stand() {
+    fn keys_are_found_at_any_distance() {
         let far = (1_i64 << 62) - 3;
         let mut state = 1_u64;
         let mut chance = move |end: i64| {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_array_stays_small_beside_what_is_in_it() {
+    fn the_array_size_is_limited_by_its_entries() {
         let first = 9_000_000_000;
         let map = check((first..first + 100_000).rev());
         assert!(map.sparse.is_empty() && map.dense.len() < 300_000, "{}", map.dense.len());

@@ -103,7 +103,7 @@ impl Messages {
         self.spelled_key_id(key, KeySpelling::see)
     }
 
-    /// The id of a key that an op is assigned. Its spelling does not matter: it says nothing about messages.
+    /// The id of a key that an op is assigned. Its notation does not matter, because it does not concern messages.
     pub(crate) fn assigned_key_id(&mut self, key: Value<'_>) -> Result<KeyId, OpFault> {
         self.spelled_key_id(key, |_, _| {})
     }

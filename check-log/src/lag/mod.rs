@@ -52,7 +52,7 @@ type Known = Vec<Vec<(i64, i64)>>;
 impl Consumer {
     /// The lag at a place after the last op: how long before its invocation some op had shown a greater offset.
     fn lag(&self, known: &Known, place: Place) -> Option<Lag> {
-        // An op whose invocation has no time has no lag of its own. Places that earlier ops left have one.
+        // An op whose invocation has no time has no lag. Places that earlier ops left have one.
         let Consumption { op, invoked_ns, .. } = self.last.filter(|last| place.op <= last.op)?;
         let known = &known[place.key.at()];
         let later = first_beyond(known, place.offset);
@@ -196,7 +196,7 @@ pub(crate) fn worst(scene: Scene<'_>) -> Option<Lag> {
 /// The number of times that processes which subscribed polled messages.
 #[derive(Debug, Default)]
 pub(crate) struct Consumed {
-    /// By number of polls, ascending: the number of messages that one process polled so many times.
+    /// By number of polls, ascending: the number of messages that one process polled this often.
     pub(crate) distribution: Vec<(u32, u64)>,
     /// Messages that one process polled more than once, with the number of polls; ascending.
     pub(crate) repeated: Vec<(MsgId, u32)>,
@@ -245,7 +245,7 @@ mod tests {
     use super::first_beyond;
 
     #[test]
-    fn the_first_offset_beyond_is_found_from_the_end() {
+    fn the_first_greater_offset_is_found_from_the_end() {
         for len in 0..40 {
             let known: Vec<(i64, i64)> = (0..len).map(|at| (3 * at, at)).collect();
             for offset in -1..=3 * len {

@@ -268,8 +268,8 @@ impl Part {
         }
     }
 
-    /// Gives up on the oldest held operation: from now on it counts as crashed. Returns the operation if it was still
-    /// open.
+    /// Gives up on the oldest operation that is kept: from now on it counts as crashed. Returns the operation if it was
+    /// still open.
     pub(crate) fn pass_over(&mut self, world: &mut World<'_>) -> Result<Option<OpIx>, Stop> {
         if let Some(first) = self.pile.wake_all() {
             self.rerun(world, first)?;

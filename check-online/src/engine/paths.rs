@@ -24,7 +24,7 @@ impl engine::paths::Node for Node {
 
     #[inline]
     fn grow(nodes: &[Node], parent: PathId, op: OpIx) -> Node {
-        debug_assert!(op != OpIx::NONE, "only the root stands for no operation");
+        debug_assert!(op != OpIx::NONE, "only the root represents no operation");
         Node { op, parent, len: parent.of(nodes).len + 1 }
     }
 
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pruning_keeps_what_is_live_and_the_end_of_what_is_common() {
+    fn pruning_keeps_live_paths_and_the_end_of_their_common_part() {
         let mut paths = Paths::new();
         let trunk = (0..50).fold(PathId::ROOT, |path, op| paths.push(path, OpIx::new(op)));
         let mut left = paths.push(trunk, OpIx::new(70));

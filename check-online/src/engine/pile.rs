@@ -77,9 +77,9 @@ pub(crate) struct Pile {
     awake: Vec<u32>,
     /// The entries whose effect has no number.
     unnumbered: Vec<u32>,
-    /// How many entries rest.
+    /// The number of resting entries.
     resting: usize,
-    /// How many operations there are.
+    /// The number of operations.
     len: usize,
 }
 

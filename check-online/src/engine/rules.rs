@@ -61,7 +61,7 @@ pub(crate) trait Rules {
     /// Returns true if an operation of one class may observe an operation of another.
     fn may_see(&self, class: ClassId, other: ClassId) -> bool;
 
-    /// The effect of operations of a class that others may observe, and whether they always may.
+    /// The effect of operations of a class that others may observe, and whether they may always observe it.
     fn effect(&self, class: ClassId) -> (Option<u64>, bool);
 
     /// The part of the object that operations of a class belong to.
@@ -70,7 +70,7 @@ pub(crate) trait Rules {
     /// How operations of a class move an element of a collection.
     fn handling(&self, class: ClassId) -> Option<Handling<'_>>;
 
-    /// Returns true if operations of a class put in or take out at the front, if there are two ends.
+    /// Returns true if operations of a class insert or remove at the front, if there are two ends.
     fn is_at_front(&self, class: ClassId) -> bool;
 
     /// The priority of an element.

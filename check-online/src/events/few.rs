@@ -143,28 +143,28 @@ fn narrow(crowd: usize, basis_max: usize) -> Events<CasRegister> {
 }
 
 #[test]
-fn few_configurations_say_what_all_do() {
+fn few_configurations_give_the_verdict_of_all() {
     let mut random = Random(1);
     let (mut valid, mut invalid, mut narrowed) = (0, 0, 0);
     for time in 0..1_500 {
         let clients = Clients { count: 4, values: 3, crashes: 50, lies: 6 };
         let crowd = [2, 1 << 8][usize::from(time % 2 == 0)];
         let watched = Watched::new(narrow(crowd, 1_000), &clients, 30, &mut random, None);
-        let told = || format!("of {:#?}", watched.operations);
+        let context = || format!("of {:#?}", watched.operations);
         match watched.events.outcome() {
-            Outcome::Ok => assert_eq!(watched.expected(), Verdict::Valid, "{}", told()),
-            Outcome::Violation(_) => assert_eq!(watched.expected(), Verdict::Invalid, "{}", told()),
-            Outcome::Unknown(reason) => panic!("{reason:?} {}", told()),
+            Outcome::Ok => assert_eq!(watched.expected(), Verdict::Valid, "{}", context()),
+            Outcome::Violation(_) => assert_eq!(watched.expected(), Verdict::Invalid, "{}", context()),
+            Outcome::Unknown(reason) => panic!("{reason:?} {}", context()),
         }
         narrowed += u32::from(watched.events.widths().first().is_some_and(|(is_narrow, _)| *is_narrow));
         *if watched.events.outcome() == Outcome::Ok { &mut valid } else { &mut invalid } += 1;
     }
-    assert!(valid > 100 && invalid > 100, "{valid} valid, {invalid} invalid: too few to learn from");
-    assert!(narrowed > 100, "{narrowed} with few: too few to learn from");
+    assert!(valid > 100 && invalid > 100, "{valid} valid, {invalid} invalid: too few histories");
+    assert!(narrowed > 100, "{narrowed} with few: too few histories");
 }
 
 #[test]
-fn a_basis_that_moves_on_says_nothing_wrong() {
+fn a_basis_that_moves_forward_gives_no_wrong_verdict() {
     // There are more configurations if none of them is kept at the basis.
     basis_moves_on(1 << 8, 1_000_000, 3);
     basis_moves_on(2, 1_000_000, 26);
@@ -181,7 +181,7 @@ fn basis_moves_on(crowd: usize, configurations_max: usize, unknown_max: u32) {
         let mut events = Events::with_settings(CasRegister::starting_with(0), settings);
         events.keep_few(crowd, 12);
         let watched = Watched::new(events, &clients, 40, &mut random, None);
-        let told = || format!("of {:#?}", watched.operations);
+        let context = || format!("of {:#?}", watched.operations);
         let (expected, seen) = match watched.events.outcome() {
             Outcome::Ok => (Verdict::Valid, &mut valid),
             Outcome::Violation(_) => (Verdict::Invalid, &mut invalid),
@@ -190,16 +190,16 @@ fn basis_moves_on(crowd: usize, configurations_max: usize, unknown_max: u32) {
                 continue;
             }
         };
-        assert_eq!(watched.expected(), expected, "{}", told());
+        assert_eq!(watched.expected(), expected, "{}", context());
         *seen += 1;
     }
-    let told = format!("{valid} valid, {invalid} invalid, {unknown} unknown");
-    assert!(valid > 100 && invalid > 50, "{told}");
-    assert!((1..=unknown_max).contains(&unknown), "{told}");
+    let counts = format!("{valid} valid, {invalid} invalid, {unknown} unknown");
+    assert!(valid > 100 && invalid > 50, "{counts}");
+    assert!((1..=unknown_max).contains(&unknown), "{counts}");
 }
 
 #[test]
-fn more_are_kept_where_few_refuse_what_may_be() {
+fn more_configurations_are_kept_if_few_refuse_a_possible_operation() {
     // Either crashed operation explains the first read. Only the write explains the second one, so the few
     // configurations that have used it refuse.
     let crashed = [RegisterOp::Write(1), RegisterOp::Cas(0, 1)];
@@ -274,7 +274,7 @@ fn states_stay_few_however_many_pushes_crashed() {
 }
 
 #[test]
-fn a_few_move_on_where_sums_are_too_many() {
+fn a_few_configurations_continue_if_there_are_too_many_sums() {
     let watched = |last| {
         let settings = Settings { configurations_max: 2_000, ..Settings::default() };
         let mut events = Events::with_settings(Stack::default(), settings);

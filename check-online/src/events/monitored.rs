@@ -222,7 +222,7 @@ where
     let mut events = Events::new(model.clone());
     events.monitor_always();
     let mut calls: Vec<Option<Call>> = Vec::new();
-    let told = |count: usize| format!("{} {initial:?}, {count} of {plan:?}", S::NAME);
+    let context = |count: usize| format!("{} {initial:?}, {count} of {plan:?}", S::NAME);
     for (count, (op, end)) in (1_usize..).zip(&plan.events) {
         let (done, at) = (plan.ops[*op], count.to_u64() - 1);
         match end {
@@ -241,22 +241,22 @@ where
         }
         let Outcome::Violation(violation) = events.outcome() else {
             if at_each_event {
-                assert_eq!(events.outcome(), Outcome::Ok, "{}", told(count));
-                assert_eq!(refused(&model, &known(plan, count, of)), None, "{}", told(count));
+                assert_eq!(events.outcome(), Outcome::Ok, "{}", context(count));
+                assert_eq!(refused(&model, &known(plan, count, of)), None, "{}", context(count));
             }
             continue;
         };
         // The violation may have occurred some events earlier.
         let expected = (1..=count).find_map(|count| refused(&model, &known(plan, count, of)).map(|call| (count, call)));
-        let Some((first, call)) = expected else { panic!("{violation:?} {}", told(count)) };
-        assert!(!at_each_event || first == count, "at {first}: {}", told(count));
-        assert_eq!(violation.refused.start, call, "{violation:?} {}", told(count));
+        let Some((first, call)) = expected else { panic!("{violation:?} {}", context(count)) };
+        assert!(!at_each_event || first == count, "at {first}: {}", context(count));
+        assert_eq!(violation.refused.start, call, "{violation:?} {}", context(count));
         seen.invalid += 1;
         seen.conflicts += u32::from(!violation.conflict.is_empty());
         return;
     }
-    assert_eq!(refused(&model, &known(plan, plan.events.len(), of)), None, "{}", told(plan.events.len()));
-    assert_eq!(events.outcome(), Outcome::Ok, "{}", told(plan.events.len()));
+    assert_eq!(refused(&model, &known(plan, plan.events.len(), of)), None, "{}", context(plan.events.len()));
+    assert_eq!(events.outcome(), Outcome::Ok, "{}", context(plan.events.len()));
     seen.valid += 1;
     seen.monitored += u32::from(events.is_monitored());
     seen.unknown += u32::from(matches!(events.outcome(), Outcome::Unknown(_)));
@@ -286,7 +286,7 @@ where
     }
     println!("{}: {seen:?}", S::NAME);
     let few = u32::try_from(rounds / 5).unwrap();
-    assert!(seen.valid > few && seen.invalid > few && seen.conflicts > few / 2, "too few to learn from: {seen:?}");
+    assert!(seen.valid > few && seen.invalid > few && seen.conflicts > few / 2, "too few histories:  {seen:?}");
     assert!(seen.monitored * 4 > seen.valid * 3, "most are decided from the ledger: {seen:?}");
 }
 
@@ -361,7 +361,7 @@ fn a_thousand_puts_in_flight() {
 
 /// A thousand values in a deque, which are then removed: no monitor decides that, and a search may be cancelled.
 #[test]
-fn what_is_cancelled_is_decided_when_it_is_asked_for_again() {
+fn a_cancelled_decision_is_repeated_on_request() {
     let mut events = Events::new(Deque::default());
     events.monitor_always();
     let mut call = |asks: DequeOp, does: DequeOp| {
@@ -381,7 +381,7 @@ fn what_is_cancelled_is_decided_when_it_is_asked_for_again() {
 
 /// A value that was removed shows that 2 was pushed below the position of 3.
 #[test]
-fn what_is_gone_may_say_which_of_two_is_on_top() {
+fn a_removed_value_may_show_the_order_of_two_others() {
     let mut events = Events::new(Stack::default());
     events.monitor_always();
     let mut put = |value: i64| events.invoke(value, 0, Some(&QueueOp::Put(value)));
@@ -401,7 +401,7 @@ fn what_is_gone_may_say_which_of_two_is_on_top() {
 }
 
 #[test]
-fn what_is_kept_follows_what_is_in_use() {
+fn the_ledger_keeps_only_operations_in_use() {
     follows_use::<FifoQueue>(FIFO);
     follows_use::<PriorityQueue>(LEAST_FIRST);
 }

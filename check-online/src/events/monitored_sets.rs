@@ -163,7 +163,7 @@ fn sets_are_decided_as_the_search_decides_them() {
         assert_eq!(hold(&plan, false, true), is_valid, "{plan:?}");
         *if is_valid { &mut valid } else { &mut invalid } += 1;
     }
-    assert!(valid > 700 && invalid > 700, "{valid} valid, {invalid} invalid: too few to learn from");
+    assert!(valid > 700 && invalid > 700, "{valid} valid, {invalid} invalid: too few histories");
 }
 
 /// Forty adds in flight at the same time, of which a read has returned half: the search would try their subsets.
@@ -185,7 +185,7 @@ fn many_adds_in_flight() {
 
 /// Reads and adds that later events cannot depend on are discarded.
 #[test]
-fn what_is_kept_follows_what_is_in_flight() {
+fn the_ledger_keeps_only_what_operations_in_flight_need() {
     let mut events = Events::new(Set::default());
     events.monitor_always();
     let mut most = 0;

@@ -137,7 +137,7 @@ impl AnyObject<'_> {
             Verdict::Violation(contradiction) => {
                 self.refused = 1;
                 let violation = violation::of_conflict(&self.world, &contradiction);
-                debug_assert!(violation.is_some(), "an operation that is refused has returned, and says something");
+                debug_assert!(violation.is_some(), "a refused operation has returned, with a known effect");
                 self.violations.extend(violation);
                 self.ledger = None;
                 Ok(())
@@ -148,7 +148,7 @@ impl AnyObject<'_> {
     /// Makes all pending decisions: no more events will follow.
     pub(crate) fn conclude(&mut self, budget: &Budget) {
         if !self.is_monitored {
-            // What a search has left out is not decided any more.
+            // Events that the search has omitted are not decided any more.
             return;
         }
         if matches!(self.unknown, Some(Reason::Spent(_))) {

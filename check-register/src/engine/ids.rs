@@ -1,7 +1,7 @@
 //! Ids, and the only conversions between integers of different widths: each states its precondition, and debug builds
 //! verify it.
 
-/// Declares an id: a number below 2^32 - 1 that indexes a column, with a type of its own so that it cannot be confused
+/// Declares an id: a number below 2^32 - 1 that indexes a column, with a separate type so that it cannot be confused
 /// with others.
 #[macro_export]
 #[doc(hidden)]
@@ -15,7 +15,7 @@ macro_rules! engine_id {
             /// The id of the row at `at`.
             #[inline]
             $vis fn new(at: usize) -> $name {
-                debug_assert!(at < $crate::engine::ids::index(u32::MAX), "the last number stands for no row");
+                debug_assert!(at < $crate::engine::ids::index(u32::MAX), "the last number represents no row");
                 $name($crate::engine::ids::number(at))
             }
 
@@ -51,33 +51,33 @@ engine_id! {
 const _: () =
     assert!(usize::BITS >= u32::BITS && usize::BITS <= u64::BITS, "lengths fit 64 bits, and ids index columns");
 
-/// A number as a position.
+/// Converts a number to a position.
 #[inline]
 pub const fn index(number: u32) -> usize {
     number as usize
 }
 
-/// A position or a length that is known to be below 2^32: columns are indexed by numbers of 32 bits.
+/// Converts a position or length that is known to be below 2^32. Columns are indexed by numbers of 32 bits.
 #[inline]
 pub const fn number(at: usize) -> u32 {
     debug_assert!(at <= index(u32::MAX), "a column of more than 2^32 rows");
     at as u32
 }
 
-/// A length as a count.
+/// Converts a length to a count.
 #[inline]
 pub const fn count(len: usize) -> u64 {
     len as u64
 }
 
-/// The lower half of a hash, as a place in a table of a power of two of entries.
+/// The lower half of a hash, as a position in a table. The number of entries is a power of two.
 #[inline]
 pub const fn low_bits(hash: u64, entries: usize) -> usize {
     debug_assert!(entries.is_power_of_two(), "a mask is one less than a power of two");
     hash as usize & (entries - 1)
 }
 
-/// The upper `bits` of a hash, as a place in a table of `1 << bits` entries.
+/// The upper `bits` of a hash, as a position in a table of `1 << bits` entries.
 #[inline]
 pub const fn high_bits(hash: u64, bits: u32) -> usize {
     debug_assert!(bits > 0 && bits < usize::BITS, "a table has a size that can be addressed");

@@ -35,14 +35,14 @@ const NONE: u32 = u32::MAX;
 const LIST_MAX: usize = 12;
 
 impl Index {
-    /// For another set, or one that was changed but by adding to it.
+    /// Starts the index of another set, or of a set that was changed in other ways than by adding to it.
     #[inline]
     pub fn start(&mut self) {
         self.next.clear();
     }
 
-    /// Enters the last configuration of the set unless there is one with its state and mask that `covers` it. Returns
-    /// whether it was entered: otherwise the caller removes it again.
+    /// Enters the last configuration of the set unless the set contains one with its state and mask that `covers` it.
+    /// Returns true if the configuration was entered; otherwise the caller removes it again.
     #[inline]
     pub fn insert_last(&mut self, set: &impl Configurations, mut covers: impl FnMut(usize) -> bool) -> bool {
         let last = set.count() - 1;
@@ -72,7 +72,7 @@ impl Index {
         true
     }
 
-    /// The place in the table where the group of a configuration is, or belongs.
+    /// The position in the table at which the group of a configuration is or would be entered.
     #[inline]
     fn find(&self, set: &impl Configurations, of: usize) -> usize {
         let last = self.table.len() - 1;
@@ -86,7 +86,7 @@ impl Index {
         }
     }
 
-    /// Makes the next configuration the first of its group, which is at `place` of the table.
+    /// Makes the next configuration the first of its group, which is at position `place` of the table.
     #[inline]
     fn link(&mut self, place: usize) {
         let (first, generation) = self.table[place];
@@ -109,7 +109,7 @@ impl Index {
         }
     }
 
-    /// Bytes held.
+    /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         self.next.capacity() * 4 + self.table.capacity() * 8
     }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_tables_refuse_what_is_covered() {
+    fn lists_and_tables_refuse_covered_configurations() {
         let (mut index, mut set) = (Index::default(), Few(Vec::new()));
         for round in 0..3 {
             set.0.clear();

@@ -45,21 +45,21 @@ pub struct Paths<N> {
 const PRUNE_MIN: usize = 1 << 13;
 
 impl<N: Node> Paths<N> {
-    /// Only the root.
+    /// Creates a tree that contains only the root.
     pub fn new() -> Paths<N> {
         Paths { nodes: vec![N::ROOT], pruned: 0 }
     }
 
-    /// A linearization and one more.
+    /// Adds a linearization with one more operation than `parent`.
     #[inline]
     pub fn push(&mut self, parent: PathId, placed: N::Placed) -> PathId {
-        debug_assert!(index(parent.0) < self.nodes.len(), "a parent stands before its child");
+        debug_assert!(index(parent.0) < self.nodes.len(), "a parent precedes its child");
         let node = N::grow(&self.nodes, parent, placed);
         self.nodes.push(node);
         PathId(number(self.nodes.len() - 1))
     }
 
-    /// The last node of a linearization.
+    /// The last operation of a linearization.
     #[inline]
     pub fn node(&self, path: PathId) -> &N {
         path.of(&self.nodes)
@@ -93,7 +93,7 @@ impl<N: Node> Paths<N> {
         one
     }
 
-    /// Whether it is time for [`Paths::prune`].
+    /// Returns true if it is time for [`Paths::prune`].
     #[inline]
     pub fn wants_prune(&self) -> bool {
         self.nodes.len() > 2 * self.pruned + PRUNE_MIN
@@ -131,7 +131,7 @@ impl<N: Node> Paths<N> {
                 continue;
             }
             let mut node = self.nodes[at];
-            debug_assert!(index(node.parent().0) < at, "a parent stands before its child");
+            debug_assert!(index(node.parent().0) < at, "a parent precedes its child");
             node.set_parent(PathId(ids[index(node.parent().0)]));
             ids[at] = number(kept);
             self.nodes[kept] = node;
@@ -145,7 +145,7 @@ impl<N: Node> Paths<N> {
         }
     }
 
-    /// Bytes held.
+    /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<N>()
     }
@@ -158,7 +158,7 @@ impl<N: Node> Default for Paths<N> {
 }
 
 impl PathId {
-    /// The path's last node.
+    /// The last node of the path.
     #[inline]
     pub fn of<N>(self, nodes: &[N]) -> &N {
         &nodes[index(self.0)]

@@ -17,7 +17,7 @@ pub fn mix(x: u64) -> u64 {
     product ^ (product >> 32)
 }
 
-/// Different things, each once, with numbers that are used again.
+/// Distinct values, each stored once, with numbers that are reused.
 #[derive(Debug)]
 pub struct Rows<T> {
     /// `None` if the number is free.
@@ -32,7 +32,7 @@ pub struct Rows<T> {
 const COLLECT_MIN: usize = 1 << 12;
 
 impl<T> Rows<T> {
-    /// No rows.
+    /// Creates an empty set of rows.
     pub fn new() -> Rows<T> {
         Rows { all: Vec::new(), free: Vec::new(), ids: HashTable::new(), collected: 0 }
     }
@@ -40,16 +40,16 @@ impl<T> Rows<T> {
     /// The row of a number in use.
     #[inline]
     pub fn get(&self, id: u32) -> &T {
-        self.all[index(id)].as_ref().expect("an id in use")
+        self.all[index(id)].as_ref().expect("the id is in use")
     }
 
     /// The row of a number in use.
     #[inline]
     pub fn get_mut(&mut self, id: u32) -> &mut T {
-        self.all[index(id)].as_mut().expect("an id in use")
+        self.all[index(id)].as_mut().expect("the id is in use")
     }
 
-    /// The number of a row that is equal, or of this one.
+    /// The number of the row that equals `row`, which is added if there is none.
     #[inline]
     pub fn intern(&mut self, row: T) -> u32
     where
@@ -92,7 +92,7 @@ impl<T> Rows<T> {
         }
     }
 
-    /// How many rows are kept.
+    /// The number of rows.
     #[inline]
     pub fn kept(&self) -> usize {
         self.ids.len()
@@ -103,12 +103,12 @@ impl<T> Rows<T> {
         self.all.capacity() * (size_of::<Option<T>>() + 8)
     }
 
-    /// How many numbers there are, free ones too.
+    /// The number of row numbers, including free ones.
     pub fn numbers(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether so much is kept, together with `more` elsewhere, that it is time for [`Rows::collect`].
+    /// Returns true if the rows, together with `more` stored elsewhere, are numerous enough for [`Rows::collect`].
     #[inline]
     pub fn wants_collect(&self, more: usize) -> bool {
         self.ids.len() + more > 2 * self.collected + COLLECT_MIN
@@ -137,7 +137,7 @@ impl<T> Default for Rows<T> {
     }
 }
 
-/// Puts a row at its free number, or at the end.
+/// Stores a row at its free number, or at the end.
 #[inline]
 fn put<T>(all: &mut Vec<Option<T>>, id: u32, row: T) {
     if index(id) == all.len() {

@@ -39,7 +39,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// None.
+    /// Creates an empty cache.
     pub fn new() -> Steps {
         let empty = Cached { state: StateId::new(0), class: ClassId::new(0), next: None };
         Steps { cache: vec![empty; 1 << CACHE_BITS].into(), choices: Vec::new() }
@@ -74,7 +74,7 @@ impl Steps {
         self.choices[index(at)]
     }
 
-    /// How many states are remembered as choices.
+    /// The number of states that are stored as choices.
     #[inline]
     pub fn choices(&self) -> usize {
         self.choices.len()

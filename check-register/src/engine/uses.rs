@@ -11,13 +11,13 @@ use history_core::hash::hash_one;
 pub struct UsesId(u32);
 
 impl UsesId {
-    /// As a number. In a search that counts the uses of all classes together it is that count.
+    /// The id as a number. In a search that counts the uses of all classes together, it is that count.
     #[inline]
     pub fn number(self) -> u32 {
         self.0
     }
 
-    /// One use more, in such a search.
+    /// The id of one use more, in such a search.
     #[inline]
     #[must_use]
     pub fn one_more(self) -> UsesId {
@@ -25,7 +25,7 @@ impl UsesId {
     }
 }
 
-/// All of them, each kept once.
+/// All distinct uses, each stored once.
 #[derive(Debug)]
 pub struct Uses {
     rows: Rows<Row>,
@@ -48,10 +48,10 @@ impl Row {
 }
 
 impl Uses {
-    /// No use of any.
+    /// The id of no uses.
     pub const NONE: UsesId = UsesId(0);
 
-    /// None but [`Uses::NONE`].
+    /// Creates a table that contains only [`Uses::NONE`].
     pub fn new() -> Uses {
         let mut uses = Uses { rows: Rows::new() };
         let none = uses.intern(&[]);
@@ -72,14 +72,14 @@ impl Uses {
         &self.rows.get(uses.0).counts
     }
 
-    /// How often a key was used.
+    /// The number of uses of a key.
     #[inline]
     pub fn count(&self, uses: UsesId, key: u32) -> u32 {
         let counts = self.get(uses);
         counts.binary_search_by_key(&key, |(key, _)| *key).map_or(0, |at| counts[at].1)
     }
 
-    /// The same, and one more.
+    /// The same uses, and one more use of `key`.
     pub fn add(&mut self, uses: UsesId, key: u32) -> UsesId {
         let mut more = self.get(uses).to_vec();
         match more.binary_search_by_key(&key, |(key, _)| *key) {
@@ -89,7 +89,7 @@ impl Uses {
         self.intern(&more)
     }
 
-    /// The same without those of keys that do not matter.
+    /// The same uses without those of keys that do not matter.
     pub fn without(&mut self, uses: UsesId, matters: impl Fn(u32) -> bool) -> UsesId {
         let all = self.get(uses);
         if all.iter().all(|(key, _)| matters(*key)) {
@@ -99,7 +99,7 @@ impl Uses {
         self.intern(&left)
     }
 
-    /// The same less `fewer`, each of which it has.
+    /// The same uses without `fewer`, all of which they contain.
     pub fn less(&mut self, uses: UsesId, fewer: &[(u32, u32)]) -> UsesId {
         if uses == Uses::NONE {
             return uses;
@@ -111,18 +111,19 @@ impl Uses {
         self.intern(&left)
     }
 
-    /// How many crashed operations were used.
+    /// The number of crashed operations that were used.
     #[inline]
     pub fn total(&self, uses: UsesId) -> u32 {
         self.rows.get(uses.0).total
     }
 
-    /// The same in a search that counts the uses of all classes together.
+    /// The same uses in a search that counts the uses of all classes together.
     pub fn as_sum(&self, uses: UsesId) -> UsesId {
         UsesId(self.total(uses))
     }
 
-    /// Whether one uses no key more often than the other. Such a configuration can do whatever the other can.
+    /// Returns true if `one` uses no key more often than `other`. A configuration with `one` can take every step that a
+    /// configuration with `other` can.
     #[inline]
     pub fn at_most(&self, one: UsesId, other: UsesId) -> bool {
         one == other
@@ -130,13 +131,13 @@ impl Uses {
                 && self.get(one).iter().all(|(key, count)| *count <= self.count(other, *key))
     }
 
-    /// Whether it is time for [`Uses::collect`].
+    /// Returns true if it is time for [`Uses::collect`].
     #[inline]
     pub fn wants_collect(&self) -> bool {
         self.rows.wants_collect(0)
     }
 
-    /// Discards all except those in use. Their ids do not change.
+    /// Discards all uses except those of `live`. Their ids do not change.
     pub fn collect(&mut self, live: impl Iterator<Item = UsesId>) {
         let mut keep = vec![false; self.rows.numbers()];
         keep[super::ids::index(Uses::NONE.0)] = true;
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn collecting_keeps_ids_and_uses_numbers_again() {
+    fn collecting_keeps_ids_and_reuses_numbers() {
         let mut uses = Uses::new();
         let dead = uses.add(Uses::NONE, 1);
         let live = uses.add(Uses::NONE, 2);

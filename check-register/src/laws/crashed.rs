@@ -69,7 +69,7 @@ impl World<'_> {
                 };
                 if !(0..word.len()).any(|at| is_place(&at)) {
                     let expected = format!(
-                        "admitted with {} later, directly before an op that sees it and is not admitted without it",
+                        "admitted with {} later, directly before an op that observes it and is not admitted without it",
                         self.name(other)
                     );
                     let found = "no such place: the effect lasts".into();

@@ -26,7 +26,7 @@ enum Wrong {
     Settle,
 }
 
-/// Two registers that hold 0 at first, and pings, which states store.
+/// Two registers that contain 0 at first, and pings, which states store.
 struct Pair(Wrong);
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

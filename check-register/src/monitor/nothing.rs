@@ -35,7 +35,7 @@ impl Empty {
         Empty::at(end, |moment| held[moment.to_usize()] == 0)
     }
 
-    /// The moments for which `is_empty` holds.
+    /// The moments for which `is_empty` returns true.
     pub(super) fn at(end: u32, is_empty: impl Fn(u32) -> bool) -> Empty {
         let mut next = vec![NONE; end.to_usize() + 2];
         let mut nearest = NONE;

@@ -155,13 +155,13 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         let op = &self.part.ops[event.op()];
         self.work += ids::count(self.seen.configs.len());
         let all = std::mem::take(&mut self.seen.configs);
-        self.seen.forget_order();
+        self.seen.invalidate_index();
         for mut config in all {
             config.state = transitions.remember(config.state, op.class, op.moment(event.is_return()));
             config.path = self.paths.push(config.path, Placed::Marked(ids::number(event.op())));
             insert(&mut self.seen, &self.uses, self.detail, config);
         }
-        self.seen.forget_order();
+        self.seen.invalidate_index();
     }
 
     /// Places a read that was called in every configuration whose state admits it.
@@ -250,7 +250,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
     fn keep(&mut self, slot: u32) {
         self.seen.configs.retain(|config| config.mask.has(slot));
         self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
-        self.seen.forget_order();
+        self.seen.invalidate_index();
         if !self.part.visibility.is_searched() || self.seen.configs.len() < 2 {
             return;
         }
@@ -265,7 +265,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         for config in all {
             insert(&mut self.seen, &self.uses, self.detail, config);
         }
-        self.seen.forget_order();
+        self.seen.invalidate_index();
     }
 
     /// The cost of uses in a search that keeps few configurations: it is greater for more uses of a class, and if fewer
@@ -409,7 +409,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             let uses = self.uses.without(config.uses, |class| self.open.matters(class));
             insert(&mut self.seen, &self.uses, self.detail, Config { uses, ..config });
         }
-        self.seen.forget_order();
+        self.seen.invalidate_index();
     }
 
     /// Drops states and paths that no configuration needs, if there are many.

@@ -318,7 +318,7 @@ impl<'q, 'm> Question<'q, 'm> {
 }
 
 /// Combines a refusal that is already known with the result of the engines, which search only up to its event. Returns
-/// `None` if they should go on.
+/// `None` if they should continue.
 fn refuse_known(known: &Refused, found: Option<Decision>, is_over: bool) -> Option<Decision> {
     let refused = |is_first| Some(Decision::Refused(Refused { is_first, ..known.clone() }));
     match found {

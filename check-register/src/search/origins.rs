@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_need_is_met_by_whoever_was_called() {
+    fn a_need_is_met_by_any_operation_that_was_called() {
         let ops = [(5, 0), (0, 5), (0, 6)];
         assert_eq!(unmet(&ops, &[1, 2, -2]), None);
         assert_eq!(unmet(&ops, &[2, 1, -2]), None);

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pruning_keeps_what_is_live() {
+    fn pruning_keeps_live_paths() {
         let mut paths = Paths::new();
         let trunk = (0..5).fold(PathId::ROOT, |path, op| paths.push(path, Placed::Op(op)));
         let mut dead = trunk;

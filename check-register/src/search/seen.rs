@@ -60,7 +60,7 @@ impl<const W: usize> Seen<W> {
 
     /// Must be called after configurations were changed or removed from outside: the index is then rebuilt when it is
     /// needed.
-    pub(crate) fn forget_order(&mut self) {
+    pub(crate) fn invalidate_index(&mut self) {
         self.index.start();
     }
 

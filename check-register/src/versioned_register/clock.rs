@@ -60,7 +60,7 @@ impl Clock {
         if let Some(client) = self.clients.get(process) {
             return *client;
         }
-        // A history holds fewer than 2^32 ops.
+        // A history has fewer than 2^32 ops.
         let client = ClientId(ids::number(clients.len()));
         clients.push(Client::of(op).unwrap_or(Client::Number(process)));
         self.last_ns.push(i64::MIN);

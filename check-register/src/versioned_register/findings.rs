@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_stand_in_the_order_of_their_names() {
+    fn kinds_are_sorted_by_name() {
         assert!(KINDS.is_sorted_by_key(|(_, name)| *name));
         for (at, (kind, _)) in KINDS.iter().enumerate() {
             assert_eq!(*kind as usize, at);

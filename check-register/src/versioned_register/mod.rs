@@ -5,49 +5,51 @@
 //! linearizability can be decided in one pass: Gibbons and Korach, "Testing Shared Memories" (SIAM J. Comput. 26(4),
 //! 1997), theorem 4.13.
 //!
-//! # What is decided
+//! # Definition
 //!
 //! The object's state is a version: an id and a value. A read returns it. A write (id, prev, value) may happen only
-//! when the state's id is prev, and makes the state (id, value). A history is valid if there is a sequence of its
-//! operations that this object permits, which contains all `ok` ones, none that failed, any of those that were left
-//! open or ended with `info`, and in which an operation that completed before another was invoked comes before it. The
-//! reason why a write failed is not examined. **Ids are unique**: no two writes that may have happened propose the
-//! same, and none proposes the initial one, which, unless it is given, may be any other, with any value. If two do, the
-//! verdict on that register is unknown.
+//! when the state's id is prev; it changes the state to (id, value). A history is valid if this object permits some
+//! sequence of its operations that contains all `ok` ones, none that failed, and any of those that were left open or
+//! ended with `info`, and in which an operation that completed before another was invoked precedes it. The reason why a
+//! write failed is not examined. **Ids are unique**: no two writes that may have happened propose the same id, and none
+//! proposes the initial one. Unless it is given, the initial id may be any other one, with any value. If two writes
+//! propose the same id, the verdict on that register is unknown.
 //!
-//! # How
+//! # Algorithm
 //!
-//! At a completion that shows a version (the `ok` of its write, or an `ok` read) that is not in the chain yet, its
-//! prev-ids are followed through the writes invoked so far. They must lead to the chain's last version, its *head*; all
-//! of them are added, and it is the new head. At a read's invocation the head is recorded; the version that it returns
-//! must be that or a later one.
+//! A completion shows a version if it is the `ok` of the version's write, or an `ok` read. If the version is not in the
+//! chain yet, its prev-ids are followed through the writes invoked so far. They must lead to the chain's last version,
+//! its *head*; all of them are added, and the version becomes the new head. At a read's invocation the head is
+//! recorded; the version that the read returns must be the head or a later version.
 //!
 //! This is exact. *If the history is valid*, take a sequence that proves it, cut off after each completion: its writes
-//! are the versions in their order, each the prev of the next. A version shown by now is in it and so are its prevs,
-//! each of them invoked by now, back to the initial one; of two writes on one prev only one is in it. So nothing is
-//! found. And a version shown before a read began is in the sequence before the read, so the read returns it or a later
-//! one. *If nothing is found*, let the sequence be the chain, each write followed by the reads of its version in the
-//! order of their invocations. The object allows it. Let a complete before b is invoked, a on version i and b on
-//! version j. If j < i and b is a read, the head was i or later when b was invoked, and b would have been found. If j <
-//! i and b is a write, or j = i and b is the write that a shows, then b was invoked before i was shown, hence before a
-//! completed, against what we supposed. Else a comes before b in the sequence. A write that fails after it was shown is
-//! found at its completion.
+//! are the versions in their order, and each is the prev of the next. The sequence contains each version shown by now,
+//! and its prevs back to the initial one, all of which were invoked by now; of two writes with the same prev it
+//! contains only one. So nothing is found. A version shown before a read began precedes the read in the sequence, so
+//! the read returns it or a later one. *If nothing is found*, let the sequence be the chain, where each write is
+//! followed by the reads of its version in the order of their invocations. The object allows it. Let a complete before
+//! b is invoked, a on version i and b on version j. If j < i and b is a read, the head was i or later when b was
+//! invoked, and b would have been found. If j < i and b is a write, or j = i and b is the write that a shows, then b
+//! was invoked before i was shown, hence before a completed, which contradicts the assumption. Otherwise a precedes b
+//! in the sequence. A write that fails after it was shown is found at its completion.
 //!
 //! An anomaly in a prefix of a history is permanent: no continuation makes the prefix linearizable. So a violation is
 //! known at the op that proves it, as soon as it is certain what the prefix is: see the end of the next section.
 //!
 //! # Order
 //!
-//! The order is by `:time` if all ops of clients have one, else by index. If the file is in the order of the times, ops
-//! of one time are in the order of the file, as Jepsen records them. If it is not, the order of ops of one time is
-//! unknown: if the verdict depends on that, it is unknown. A file that is out of order is not read twice, nor stored:
-//! see `replay`. In a history without invocations, or of ops without processes, reads may have begun at any time.
+//! The order is by `:time` if all ops of clients have a time, otherwise by index. If the file is in the order of the
+//! times, ops at the same time are in the order of the file, as Jepsen records them. If it is not, the order of ops at
+//! the same time is unknown; if the verdict depends on that order, the verdict is unknown. A file that is out of order
+//! is not read twice, nor stored: see `replay`. In a history without invocations, or with ops without processes, reads
+//! may have begun at any time.
 //!
-//! While all ops have times nothing is certain before the end, because an op with an earlier time may follow: it may
-//! propose a version that no write had proposed, or propose one a second time, and then it is unknown what others
-//! replaced or read. If some op has no time, or with [`VersionedRegister::in_order`], anomalies are certain: later ops
-//! cannot have happened before. They remain if a later op cannot be read, or names no process; then the verdict covers
-//! only the ops before it. A read of a version that no write has proposed is a `garbage-read`, and a `future-read` if a
+//! While all ops have times, nothing is certain before the end, because an op with an earlier time may follow. It may
+//! propose a version that no write had proposed, or propose a version a second time; then it is unknown which version
+//! other ops replaced or read. If some op has no time, or with [`VersionedRegister::in_order`], anomalies are certain:
+//! later ops cannot have happened before. They remain if a later op cannot be read, or names no process; then the
+//! verdict covers only the ops before it. A read of a version that no write has proposed is a `garbage-read`, and a
+//! `future-read` if a later write proposes it.
 //! later write proposes it.
 //!
 //! # Cost
@@ -115,15 +117,15 @@ const NAME: &str = "versioned-register";
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct VersionedRegister {
-    /// The id of the initial version. If absent, the first version that is read, or replaced, without any write having
-    /// proposed it.
+    /// The id of the initial version. If absent, the initial version is the first one that is read, or replaced,
+    /// although no write has proposed it.
     pub initial_write_id: Option<Datum>,
     /// The value of that version. If absent, the first value read of it.
     pub initial_value: Option<Datum>,
-    /// How many versions of each chain are kept, the newest ones. All are if this is absent.
+    /// The number of the newest versions of each chain that are kept. If absent, all versions are kept.
     ///
-    /// This bounds the memory of long runs, and costs names: a version read that is not in the window any more is
-    /// `unknown-version`, whatever it once was.
+    /// This bounds the memory of long runs, but makes reports less specific: a read of a version that is no longer in
+    /// the window is reported as `unknown-version`, whatever the version was.
     pub forget: Option<NonZeroU32>,
     /// Whether the ops are in the order in which they happened, independently of their times. Then a violation is known
     /// at the op that proves it.

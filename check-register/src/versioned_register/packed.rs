@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_comes_back() {
+    fn packing_preserves_every_value() {
         let mut interner = Interner::default();
         let packed = pack(
             &mut interner,

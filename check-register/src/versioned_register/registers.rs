@@ -83,7 +83,7 @@ impl Registers {
 
     #[cold]
     fn add_key(&mut self, key: Packed) -> Result<KeyId, HistoryError> {
-        // A history holds fewer than 2^32 ops.
+        // A history has fewer than 2^32 ops.
         let id = KeyId(ids::number(self.all.len()));
         self.keys.insert(key, id);
         self.all.push(Register {

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_refused() {
+    fn text_that_is_not_a_value_is_refused() {
         for text in
             ["", "  ", "1 2", "1] :f [2", "1] :x [2", "1]} {:type :ok, :value [2", "[", "\"", "1] :process 3 :y [1"]
         {

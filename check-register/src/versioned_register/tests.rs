@@ -42,7 +42,7 @@ fn fate(id: i64, each: i64, other: OpKind) -> OpKind {
 }
 
 #[test]
-fn old_failures_are_forgotten() {
+fn old_failures_are_discarded() {
     // Only each thousandth write succeeds; these form a chain.
     let all = || {
         (0..N).map(|id| (id, id / 1000 * 1000 - if id % 1000 == 0 { 1000 } else { 0 }, fate(id, 1000, OpKind::Fail)))

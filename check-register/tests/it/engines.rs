@@ -72,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn what_happened_in_order_is_linearizable(steps in steps(200)) {
+    fn sequential_operations_are_linearizable(steps in steps(200)) {
         let honest = steps.into_iter().map(|(kind, value, before, after, fate, _)| (kind, value, before, after, fate, false));
         let operations = register_ops(honest.collect(), 4);
         prop_assert_eq!(explain_refusal(&CasRegister::starting_with(0), &operations), None);
@@ -118,9 +118,9 @@ fn queue(order: impl Iterator<Item = i64>, count: i64) -> Vec<Operation<QueueOp>
 }
 
 #[test]
-fn one_engine_knows_where_the_other_has_too_much_to_look_at() {
-    // Twenty elements that were pushed at the same time may be in any order: far more than a search of all
-    // configurations can hold.
+fn one_engine_decides_where_the_other_reaches_its_limit() {
+    // Twenty elements that were pushed at the same time may be in any order: these are far more configurations than a
+    // search of all of them can store.
     let operations = queue((0..20).rev(), 20);
     let settings = |engine| Settings { engine, configurations_max: 100_000 };
     let by = |engine| check_with(&Stack::default(), &operations, settings(engine), &Budget::default());
@@ -170,7 +170,7 @@ impl Model for Slow {
 }
 
 #[test]
-fn a_long_step_sees_that_the_budget_is_spent() {
+fn a_long_step_ends_when_the_budget_is_exhausted() {
     let budget = Budget::default();
     let model = Slow(budget.cancel.clone());
     let answer = check_with(&model, &[Operation::new(0, 1, 0, 1)], Settings::default(), &budget);
@@ -178,7 +178,7 @@ fn a_long_step_sees_that_the_budget_is_spent() {
 }
 
 #[test]
-fn crashed_writes_that_nobody_sees_cost_nothing() {
+fn unobserved_crashed_writes_cost_nothing() {
     // Ten thousand crashed writes, and after each a read of another value.
     let mut operations = Vec::new();
     for at in 0..10_000_i64 {
@@ -219,7 +219,7 @@ fn every_width_of_concurrency_is_decided() {
 }
 
 #[test]
-fn what_nobody_can_have_written_is_refused_at_once() {
+fn a_read_of_a_value_that_was_never_written_is_refused_at_once() {
     // 65 writes of 7 values at the same time, and a read of an eighth value while they are in flight.
     let writes = (0..65)
         .map(|at: i64| Operation::new(at, RegisterOp::Write(at % 7), at.cast_unsigned(), 1_000 + at.cast_unsigned()));
@@ -247,7 +247,7 @@ fn crowds() -> Vec<Operation<RegisterOp>> {
 }
 
 #[test]
-fn where_all_is_well_the_search_goes_straight_on() {
+fn the_search_of_a_linearizable_history_does_not_step_back() {
     let steps = Budget::default().with_states_max(16_000);
     let verdict = |engine| {
         let settings = Settings { engine, ..Settings::default() };
@@ -258,7 +258,7 @@ fn where_all_is_well_the_search_goes_straight_on() {
 }
 
 #[test]
-fn a_search_that_takes_too_much_memory_leaves_it_to_the_other() {
+fn a_search_that_takes_too_much_memory_is_replaced_by_the_other() {
     // One client and five values: nothing has to be chosen, but the depth-first search stores every configuration that
     // it reached.
     let operations: Vec<_> = (0..20_000_i64)
@@ -277,7 +277,7 @@ fn a_search_that_takes_too_much_memory_leaves_it_to_the_other() {
 }
 
 #[test]
-fn the_search_goes_straight_on_up_to_what_nobody_can_have_written() {
+fn the_search_does_not_step_back_before_a_value_that_was_never_written() {
     let operations: Vec<_> =
         crowds().into_iter().chain([Operation::new(0, RegisterOp::Read(9), 60_000, 60_001)]).collect();
     // The states before the refusal are found by a search of all configurations, within a separate limit.

@@ -13,7 +13,7 @@ fn queue_ops() -> Vec<QueueOp> {
 }
 
 #[test]
-fn registers_and_maps_keep_the_laws() {
+fn registers_and_maps_obey_the_laws() {
     use RegisterOp::{Cas, Read, Write};
     assert_model_laws(&PlainRegister::default(), &[], &[Write(1), Write(2), Read(1), Read(2)]);
     assert_model_laws(&CasRegister::default(), &[5], &[Write(1), Read(1), Read(2), Cas(1, 2), Cas(2, 1)]);
@@ -41,7 +41,7 @@ fn registers_and_maps_keep_the_laws() {
 }
 
 #[test]
-fn queues_keep_the_laws() {
+fn queues_obey_the_laws() {
     assert_model_laws(&FifoQueue::default(), &[], &queue_ops());
     assert_model_laws(&UnorderedQueue::default(), &[], &queue_ops());
     assert_model_laws(&UnorderedQueue::default(), &[], &queue_ops()[..4]);
@@ -57,7 +57,7 @@ fn queues_keep_the_laws() {
 }
 
 #[test]
-fn locks_sets_and_counters_keep_the_laws() {
+fn locks_sets_and_counters_obey_the_laws() {
     let locks = [LockOp::Acquire(0), LockOp::Release(0), LockOp::Acquire(1), LockOp::Release(1)];
     assert_model_laws(&Mutex::default(), &[], &locks[..2]);
     assert_model_laws(&OwnerMutex::default(), &[], &locks);

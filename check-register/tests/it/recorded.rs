@@ -46,7 +46,7 @@ fn the_reason_of_an_info_is_no_number_of_permits() {
 }
 
 #[test]
-fn what_a_lock_answers_is_not_its_owner() {
+fn the_result_of_a_lock_is_not_its_owner() {
     // A fenced lock returns a token with each acquisition, and no value on release.
     let ops = |releaser: u32| {
         format!(
@@ -62,7 +62,7 @@ fn what_a_lock_answers_is_not_its_owner() {
 }
 
 #[test]
-fn a_client_that_goes_on_under_another_name_still_owns_the_lock() {
+fn a_client_that_continues_under_another_name_still_owns_the_lock() {
     for client in ["\"w1\"", "0", "\"0\""] {
         let ops = |unknown: &str, releaser: &str| {
             format!(
@@ -94,7 +94,7 @@ fn a_client_that_goes_on_under_another_name_still_owns_the_lock() {
 }
 
 #[test]
-fn a_client_that_is_named_with_more_owns_the_lock() {
+fn a_client_with_a_longer_name_owns_the_lock() {
     let ops = |releaser: &str| {
         verdict::<OwnerMutex>(&format!(
             "{{:process 0, :type :invoke, :f :acquire, :value {{:client \"n1\", :uid 1}}}}
@@ -108,7 +108,7 @@ fn a_client_that_is_named_with_more_owns_the_lock() {
 }
 
 #[test]
-fn a_refused_semaphore_tells_what_it_was_taken_to_hold() {
+fn a_refused_semaphore_reports_its_assumed_number_of_permits() {
     let ops = "{:process 0, :type :invoke, :f :acquire, :value 2}
                {:process 0, :type :ok,     :f :acquire, :value 2}";
     let history = History::parse(ops).expect("a history");
@@ -147,7 +147,7 @@ fn a_mutex_may_be_held_at_the_start() {
 
 /// A client named by digits is the client with this number, also as an owner and as the initial holder.
 #[test]
-fn an_owner_is_one_however_it_is_written() {
+fn an_owner_is_the_same_in_every_notation() {
     let text = r#"{"process":"3","type":"invoke","f":"acquire","value":null} {"process":"3","type":"ok","f":"acquire"}
         {"process":4,"type":"invoke","f":"release","value":"3"} {"process":4,"type":"ok","f":"release"}"#;
     assert_eq!(
@@ -167,53 +167,63 @@ fn an_owner_is_one_however_it_is_written() {
 /// A refusal names the operation, the owner and the key.
 #[test]
 fn a_refusal_names_owners_and_keys() {
-    fn told<S: Spec + Clone + Default + 'static>(ops: &str) -> String {
+    fn explain<S: Spec + Clone + Default + 'static>(ops: &str) -> String {
         let report = Linearizable::<S>::default().check(&History::parse(ops).unwrap()).unwrap();
         assert_eq!(report.verdict, Verdict::Invalid, "{ops}");
         report.anomalies[0].witnesses[0].explanation.clone()
     }
     let text = "{:process 0, :type :invoke, :f :acquire} {:process 0, :type :ok, :f :acquire}
                 {:process 1, :type :invoke, :f :release} {:process 1, :type :ok, :f :release}";
-    let said = told::<OwnerMutex>(text);
-    assert!(said.contains("= acquire by 0") && said.contains("= release by 1"), "{said}");
+    let explanation_text = explain::<OwnerMutex>(text);
+    assert!(
+        explanation_text.contains("= acquire by 0") && explanation_text.contains("= release by 1"),
+        "{explanation_text}"
+    );
     let text = "{:process 0, :type :invoke, :value [[:write 4 1]]} {:process 0, :type :ok, :value [[:write 4 1]]}
                 {:process 0, :type :invoke, :value [[:read 4 nil]]} {:process 0, :type :ok, :value [[:read 4 2]]}";
-    let said = told::<MultiRegister>(text);
-    assert!(said.contains("= write of 1 under 4") && said.contains("= read of 2 under 4"), "{said}");
+    let explanation_text = explain::<MultiRegister>(text);
+    assert!(
+        explanation_text.contains("= write of 1 under 4") && explanation_text.contains("= read of 2 under 4"),
+        "{explanation_text}"
+    );
 }
 
 /// The invocation and the completion differ in more than a result. If the completion decided, a prefix could be invalid
 /// and the whole valid: there could be no verdict while a history is being written.
 #[test]
-fn a_completion_that_contradicts_its_invocation_says_nothing() {
-    fn told<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str) -> String {
+fn a_completion_that_contradicts_its_invocation_is_ignored() {
+    fn explain<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str) -> String {
         let text = format!("{{:process 0, :type :invoke, {invoked}}}\n{{:process 0, :type :ok, {completed}}}");
         let report = Linearizable::<S>::default().check(&History::parse(&text).unwrap()).unwrap();
         assert_eq!(report.verdict, Verdict::Unknown, "{text}");
         report.notes.concat()
     }
-    let said = told::<CasRegister>(":f :write, :value 1", ":f :write, :value 2");
-    assert!(said.contains("[:write 1] was invoked, [:write 2] completed"), "{said}");
-    let said = told::<CasRegister>(":f :read", ":f :write, :value 2");
-    assert!(said.contains("the completion has :f :write, its invocation :f :read"), "{said}");
-    told::<CasRegister>(":f :write, :value 1", ":f :read, :value 1");
-    told::<CasRegister>(":f :write", ":f :write, :value 1");
-    told::<CasRegister>(":f :cas, :value [1 2]", ":f :cas, :value [1 3]");
-    told::<Kv>(":f :put, :key 1, :value a", ":f :put, :key 2, :value a");
-    told::<Kv>(":f :get, :key 1", ":f :get, :key 2, :value a");
-    told::<Kv>(":f :put, :key 1, :value a", ":f :append, :key 1, :value a");
-    told::<MultiRegister>(":f :txn, :value [[:write 1 1]]", ":f :txn, :value [[:write 2 1]]");
-    told::<MultiRegister>(":f :txn", ":f :txn, :value [[:write 2 1]]");
-    let said = told::<MultiRegister>(":f :txn, :value [[:read 1 nil]]", ":f :txn, :value [[:read 2 nil]]");
-    assert!(said.contains("other keys than its invocation"), "{said}");
-    told::<MultiRegister>(":f :txn, :value [[:write 1 1]]", ":f :txn, :value [[:write 1 1] [:read 1 1]]");
-    told::<MultiRegister>(":f :txn, :value [[:read 1 nil] [:write 1 1]]", ":f :txn, :value [[:write 1 1] [:read 1 1]]");
-    told::<Stack>(":f :pop", ":f :push, :value 1");
-    told::<FifoQueue>(":f :enqueue, :value 1", ":f :enqueue, :value 2");
-    told::<Set>(":f :add, :value 1", ":f :add, :value 2");
-    told::<Counter>(":f :add, :value 1", ":f :add, :value 2");
-    told::<Semaphore>(":f :release", ":f :release, :value 2");
-    told::<Mutex>(":f :acquire", ":f :release");
+    let explanation_text = explain::<CasRegister>(":f :write, :value 1", ":f :write, :value 2");
+    assert!(explanation_text.contains("[:write 1] was invoked, [:write 2] completed"), "{explanation_text}");
+    let explanation_text = explain::<CasRegister>(":f :read", ":f :write, :value 2");
+    assert!(explanation_text.contains("the completion has :f :write, its invocation :f :read"), "{explanation_text}");
+    explain::<CasRegister>(":f :write, :value 1", ":f :read, :value 1");
+    explain::<CasRegister>(":f :write", ":f :write, :value 1");
+    explain::<CasRegister>(":f :cas, :value [1 2]", ":f :cas, :value [1 3]");
+    explain::<Kv>(":f :put, :key 1, :value a", ":f :put, :key 2, :value a");
+    explain::<Kv>(":f :get, :key 1", ":f :get, :key 2, :value a");
+    explain::<Kv>(":f :put, :key 1, :value a", ":f :append, :key 1, :value a");
+    explain::<MultiRegister>(":f :txn, :value [[:write 1 1]]", ":f :txn, :value [[:write 2 1]]");
+    explain::<MultiRegister>(":f :txn", ":f :txn, :value [[:write 2 1]]");
+    let explanation_text =
+        explain::<MultiRegister>(":f :txn, :value [[:read 1 nil]]", ":f :txn, :value [[:read 2 nil]]");
+    assert!(explanation_text.contains("other keys than its invocation"), "{explanation_text}");
+    explain::<MultiRegister>(":f :txn, :value [[:write 1 1]]", ":f :txn, :value [[:write 1 1] [:read 1 1]]");
+    explain::<MultiRegister>(
+        ":f :txn, :value [[:read 1 nil] [:write 1 1]]",
+        ":f :txn, :value [[:write 1 1] [:read 1 1]]",
+    );
+    explain::<Stack>(":f :pop", ":f :push, :value 1");
+    explain::<FifoQueue>(":f :enqueue, :value 1", ":f :enqueue, :value 2");
+    explain::<Set>(":f :add, :value 1", ":f :add, :value 2");
+    explain::<Counter>(":f :add, :value 1", ":f :add, :value 2");
+    explain::<Semaphore>(":f :release", ":f :release, :value 2");
+    explain::<Mutex>(":f :acquire", ":f :release");
 }
 
 /// Nil is neither a string nor the empty string, so what was put is unknown.
@@ -234,7 +244,7 @@ fn a_put_without_a_value_may_have_put_anything() {
 }
 
 #[test]
-fn a_counter_may_be_read_where_64_bits_do_not_reach() {
+fn a_counter_may_be_read_beyond_64_bits() {
     let read = |value: &str| {
         verdict::<Counter>(&format!(
             "{{:process 0, :type :invoke, :f :add, :value 9223372036854775807}}
@@ -252,7 +262,7 @@ fn a_counter_may_be_read_where_64_bits_do_not_reach() {
 }
 
 #[test]
-fn no_set_shows_an_element_twice() {
+fn no_set_contains_an_element_twice() {
     let text = |found: &str| {
         format!(
             "{{:process 0, :type :invoke, :f :add, :value 1}}\n{{:process 0, :type :ok, :f :add, :value 1}}
@@ -299,7 +309,7 @@ fn a_completion_adds_what_it_found() {
 const STALE: &str = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 7}";
 
 #[test]
-fn what_cannot_be_read_takes_back_no_violation() {
+fn an_op_that_cannot_be_decoded_hides_no_violation() {
     let judge = |unread: &str| {
         let history = History::parse(&format!("{STALE} {unread}")).unwrap();
         Linearizable::<CasRegister>::default().check(&history).unwrap()
@@ -331,7 +341,7 @@ fn keyed(text: &str) -> Report {
 }
 
 #[test]
-fn what_cannot_be_read_of_one_key_takes_back_no_violation_of_another() {
+fn an_op_of_one_key_that_cannot_be_decoded_hides_no_violation_of_another() {
     let stale = "{:process 0, :type :invoke, :f :read, :value [1 nil]} {:process 0, :type :ok, :f :read, :value [1 7]}";
     let valid = "{:process 0, :type :invoke, :f :write, :value [2 7]} {:process 0, :type :ok, :f :write, :value [2 7]}";
     let report = keyed(&format!("{valid} {stale} {{:process 0, :type :invoke, :f :read}}"));

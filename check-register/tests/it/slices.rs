@@ -45,7 +45,7 @@ fn verdicts(parts: &[PartAnswer]) -> Vec<Verdict> {
 }
 
 #[test]
-fn one_part_that_is_refused_leaves_the_others() {
+fn a_refused_part_does_not_affect_the_others() {
     let few = [endless(0), endless(1), stale(2), endless(3), stale(4)].concat();
     let of_few = judge(&few, Engine::Portfolio);
     use Verdict::{Invalid, Unknown};

@@ -69,8 +69,8 @@ fn drawn(timeline: &Timeline) -> Vec<(bool, BarStatus, usize)> {
 }
 
 #[test]
-fn what_was_placed_is_drawn_as_placed_where_not_all_ways_can_be_counted() {
-    let (timeline, told) = timeline(&ambiguous());
+fn placed_operations_are_drawn_as_placed_if_there_are_too_many_orders() {
+    let (timeline, timeline_text) = timeline(&ambiguous());
     // A write and a read of each value, and a crashed operation that each read observed.
     assert_eq!(
         drawn(&timeline),
@@ -82,13 +82,16 @@ fn what_was_placed_is_drawn_as_placed_where_not_all_ways_can_be_counted() {
             (true, BarStatus::After, 16)
         ]
     );
-    assert!(told.contains("T1 is the first that cannot be placed."), "{told}");
-    assert!(told.contains("There may be others: there are too many orders to list all states."), "{told}");
+    assert!(timeline_text.contains("T1 is the first that cannot be placed."), "{timeline_text}");
+    assert!(
+        timeline_text.contains("There may be others: there are too many orders to list all states."),
+        "{timeline_text}"
+    );
     assert_eq!(timeline.note, None);
 }
 
 #[test]
-fn what_can_be_placed_is_drawn_as_placed_where_no_order_is_known() {
+fn operations_that_can_be_placed_are_drawn_as_placed_if_no_order_is_known() {
     // More concurrent writes than the search accepts, none of them of the value that is read.
     let mut text = String::new();
     for kind in ["invoke", "ok"] {
@@ -97,10 +100,13 @@ fn what_can_be_placed_is_drawn_as_placed_where_no_order_is_known() {
         }
     }
     text += "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 5000}";
-    let (timeline, told) = timeline(&text);
+    let (timeline, timeline_text) = timeline(&text);
     assert_eq!(drawn(&timeline), [(true, BarStatus::Placed, 1_100), (true, BarStatus::Refused, 1)]);
-    assert!(told.contains("T1 is the first that cannot be placed."), "{told}");
-    assert!(told.contains("There are too many orders to list the states in which it could take effect."), "{told}");
+    assert!(timeline_text.contains("T1 is the first that cannot be placed."), "{timeline_text}");
+    assert!(
+        timeline_text.contains("There are too many orders to list the states in which it could take effect."),
+        "{timeline_text}"
+    );
     let note = "No order is shown: there are too many orders of these operations.";
     assert_eq!(timeline.note.as_deref(), Some(note));
 }

@@ -36,7 +36,7 @@ fn nil_is_no_answer_unless_nothing_was_there() {
 
 /// After a failed write there is nothing that a read of nil could have missed.
 #[test]
-fn what_failed_fills_nothing() {
+fn failed_operations_insert_nothing() {
     let text = |kind: &str| {
         format!(
             "{{:process 0, :type :invoke, :f :read}} {{:process 0, :type :ok, :f :read}}
@@ -68,7 +68,7 @@ fn nil_shows_nothing_of_a_register_that_begins_with_a_value() {
 }
 
 #[test]
-fn nil_answers_are_told_of() {
+fn nil_results_are_reported() {
     let text = "{:process 0, :type :invoke, :f :write, :value 1} {:process 0, :type :ok, :f :write, :value 1}
                 {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :val 1}";
     let report = judge(&Linearizable::<PlainRegister>::default(), text);
@@ -82,7 +82,7 @@ fn nil_answers_are_told_of() {
 }
 
 #[test]
-fn nil_answers_are_counted_beside_others() {
+fn nil_results_are_counted_beside_others() {
     let text = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read}
                 {:process 0, :type :invoke, :f :write, :value 1} {:process 0, :type :ok, :f :write, :value 1}
                 {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 1}

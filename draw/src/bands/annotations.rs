@@ -12,13 +12,13 @@ const LANE_CHARS_MAX: usize = 24;
 /// A line of a log, or an event with an end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
-    /// What it says.
+    /// The text.
     pub text: String,
     /// Annotations of one lane are drawn side by side.
     pub lane: String,
-    /// When it began, in nanoseconds, as the ops have them.
+    /// The time of its beginning in nanoseconds, as in ops.
     pub from_ns: i64,
-    /// When it ended: its beginning, if it is a moment.
+    /// The time of its end; equal to the beginning if it is a moment.
     pub until_ns: i64,
 }
 
@@ -40,7 +40,7 @@ struct Placed {
 }
 
 impl Annotations {
-    /// Annotations in any order. One that ends before it begins is a moment.
+    /// Creates annotations, in any order. One that ends before it begins is a moment.
     pub fn new(all: Vec<Annotation>) -> Annotations {
         let placed = |it: Annotation| Placed {
             annotation: Annotation {
@@ -100,7 +100,7 @@ mod tests {
     use history_core::History;
 
     #[test]
-    fn annotations_stand_beside_the_first_op_that_is_not_before_them() {
+    fn annotations_are_placed_at_the_first_op_that_is_not_before_them() {
         let annotation =
             |text: &str, from_ns, until_ns| Annotation { text: text.into(), lane: "n1".into(), from_ns, until_ns };
         let mut annotations =

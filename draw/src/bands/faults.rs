@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn a_fault_lasts_from_its_call_until_its_end_has_returned() {
         let twice = [("start", 1), ("start", 2), ("stop", 5), ("stop", 6), ("stop", 9)];
-        assert_eq!(faults(&twice), [("fault".to_owned(), 1, Some(9))], "nothing else was on in between");
+        assert_eq!(faults(&twice), [("fault".to_owned(), 1, Some(9))], "no other fault was active in between");
         let again = [("kill", 1), ("kill", 2), ("start", 5), ("start", 6), ("kill", 7)];
         assert_eq!(faults(&again), [("kill".to_owned(), 1, Some(6)), ("kill".to_owned(), 7, None)]);
     }
@@ -237,12 +237,12 @@ mod tests {
     }
 
     #[test]
-    fn other_ops_are_moments_and_ends_without_beginning_are_nothing() {
+    fn other_ops_are_moments_and_ends_without_beginning_are_ignored() {
         assert_eq!(faults(&[("stop-partition", 1), ("resume", 2), ("shrink", 3)]), [("shrink".to_owned(), 3, Some(3))]);
     }
 
     #[test]
-    fn no_more_faults_are_kept_than_the_limit_and_the_rest_is_counted() {
+    fn faults_beyond_the_limit_are_only_counted() {
         let ops = (0..1010).map(|at| format!("{{:process :nemesis, :type :info, :f :shrink, :time {at}}}"));
         let text = ops.collect::<Vec<_>>().join(" ");
         let mut faults = Faults::default();

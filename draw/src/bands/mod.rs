@@ -21,9 +21,9 @@ pub struct Band {
     pub first: u64,
     /// The index of the op that ended it, if it ended.
     pub last: Option<u64>,
-    /// When it began, in nanoseconds.
+    /// The time of its beginning, in nanoseconds.
     pub from_ns: Option<i64>,
-    /// When it ended, if it did.
+    /// The time of its end, if it ended.
     pub until_ns: Option<i64>,
 }
 
@@ -51,7 +51,7 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// Bands with these annotations.
+    /// Creates bands with these annotations.
     pub fn new(annotations: Annotations) -> Bands {
         Bands { faults: Faults::default(), annotations }
     }

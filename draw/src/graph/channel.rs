@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn wires_that_need_not_cross_do_not() {
+    fn wires_do_not_cross_without_need() {
         // Both wires go to the right: the one with the larger x is higher.
         let channel = route(&[wire(0, 100), wire(50, 150)]);
         assert_eq!(channel.courses, [Course::Track(1), Course::Track(0)]);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_over_anothers_end_comes_first() {
+    fn a_wire_whose_end_is_above_another_end_has_the_higher_track() {
         let channel = route(&[wire(100, 0), wire(50, 100)]);
         assert_eq!(channel.courses, [Course::Track(0), Course::Track(1)]);
         let channel = route(&[wire(50, 100), wire(100, 0)]);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_of_demands_is_cut() {
+    fn a_cycle_of_constraints_is_cut() {
         let channel = route(&[wire(0, 100), wire(100, 0)]);
         assert_eq!(channel.courses, [Course::Cut { tracks: [0, 2], x: 50 }, Course::Track(1)]);
     }
@@ -227,7 +227,7 @@ mod tests {
     proptest! {
         /// The ends have only a few positions above and below, so many are above one another.
         #[test]
-        fn no_two_wires_lie_upon_each_other(
+        fn no_two_wires_overlap(
             above in prop::sample::subsequence((0..12).map(|x| x * 8).collect::<Vec<i32>>(), 9).prop_shuffle(),
             below in prop::sample::subsequence((0..12).map(|x| x * 8 + x % 3).collect::<Vec<i32>>(), 9).prop_shuffle(),
             lanes in prop::collection::vec(0..4_u8, 9),

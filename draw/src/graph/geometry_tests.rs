@@ -75,14 +75,14 @@ fn check(ops: &[WitnessOp], steps: &[Step]) -> Result<(), TestCaseError> {
     let (boxes, labels) = (boxes(&layout), labels(&layout, steps));
     for (at, one) in boxes.iter().enumerate() {
         prop_assert!(inside(*one), "box {} is outside", at);
-        prop_assert!(boxes[..at].iter().all(|other| !one.overlaps(*other)), "box {} lies on another", at);
+        prop_assert!(boxes[..at].iter().all(|other| !one.overlaps(*other)), "box {} overlaps another", at);
         let (corner, txn) = &layout.boxes[at];
         for (nth, cell) in txn.cells.iter().enumerate() {
             let rect =
                 Rect::new(Point { x: corner.x + cell.corner.x, y: corner.y + cell.corner.y }, cell.width, cell.height);
             prop_assert!(
                 rect.0 >= one.0 && rect.1 >= one.1 && rect.2 <= one.2 && rect.3 <= one.3,
-                "a cell leaves its box"
+                "a cell extends beyond its box"
             );
             for other in &txn.cells[..nth] {
                 let other = Rect::new(
@@ -90,21 +90,21 @@ fn check(ops: &[WitnessOp], steps: &[Step]) -> Result<(), TestCaseError> {
                     other.width,
                     other.height,
                 );
-                prop_assert!(!rect.overlaps(other), "a cell lies on another");
+                prop_assert!(!rect.overlaps(other), "a cell overlaps another");
             }
         }
     }
     for (at, (_, one)) in labels.iter().enumerate() {
         prop_assert!(inside(*one), "a label is outside: {:?} of {:?}", one, whole);
-        prop_assert!(boxes.iter().all(|other| !one.overlaps(*other)), "a label lies on a box");
-        prop_assert!(labels[..at].iter().all(|(_, other)| !one.overlaps(*other)), "a label lies on another");
+        prop_assert!(boxes.iter().all(|other| !one.overlaps(*other)), "a label overlaps a box");
+        prop_assert!(labels[..at].iter().all(|(_, other)| !one.overlaps(*other)), "a label overlaps another");
     }
     for (at, edge) in layout.edges.iter().enumerate() {
         check_ends(&layout, edge, ops, steps)?;
         prop_assert!(!edge.labels.is_empty(), "a label for every edge");
         let step = &steps[edge.step];
         for piece in pieces(edge) {
-            prop_assert!(inside(piece), "an edge leaves the picture");
+            prop_assert!(inside(piece), "an edge extends beyond the picture");
             for (op, txn) in boxes.iter().enumerate() {
                 prop_assert!(
                     op == step.from || op == step.to || !crosses(piece, *txn),
@@ -118,7 +118,7 @@ fn check(ops: &[WitnessOp], steps: &[Step]) -> Result<(), TestCaseError> {
             }
             for (other, another) in layout.edges[..at].iter().enumerate() {
                 let apart = pieces(another).iter().all(|other| !coincide(piece, *other));
-                prop_assert!(apart, "edges {} and {} lie upon each other", at, other);
+                prop_assert!(apart, "edges {} and {} overlap", at, other);
             }
         }
     }
@@ -142,10 +142,14 @@ fn check_ends(layout: &Layout, edge: &Edge, ops: &[WitnessOp], steps: &[Step]) -
     let ends = [(step.from, edge.points.first()), (step.to, edge.points.last())];
     for ((op, point), mop) in ends.into_iter().zip(about) {
         let rect = part(layout, op, mop);
-        prop_assert!(rect.is_some(), "what step {} is about is not shown", edge.step);
+        prop_assert!(rect.is_some(), "the part of step {} is not shown", edge.step);
         let (Some(rect), Some(point)) = (rect, point) else { continue };
         prop_assert!(rect.0 < point.x && point.x < rect.2, "step {} ends beside its micro-op", edge.step);
-        prop_assert!(point.y == rect.1 || point.y == rect.3, "step {} ends off its micro-op's border", edge.step);
+        prop_assert!(
+            point.y == rect.1 || point.y == rect.3,
+            "step {} does not end at its micro-op's border",
+            edge.step
+        );
     }
     for op in [step.from, step.to] {
         let (corner, txn) = &layout.boxes[op];
@@ -162,13 +166,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn nothing_lies_upon_anything_else((ops, steps) in picture()) {
+    fn no_parts_overlap((ops, steps) in picture()) {
         check(&ops, &steps)?;
     }
 }
 
 #[test]
-fn a_cycle_leads_down_and_once_up() {
+fn a_cycle_has_one_edge_that_leads_up() {
     for n in 2..=30 {
         let ops: Vec<WitnessOp> = (0..n).map(|at| op(100 - at.to_u64(), "[[:append 1 2] [:r 1 [2]]]")).collect();
         let steps: Vec<Step> = (0..n).map(|at| step(at, (at + 1) % n, "realtime")).collect();
@@ -194,7 +198,7 @@ fn the_largest_picture_is_laid_out() {
 }
 
 #[test]
-fn steps_between_the_same_micro_ops_have_ports_of_their_own() {
+fn steps_between_the_same_micro_ops_have_separate_ports() {
     let ops = [op(0, "[[:append 1 2] [:r 1 [2]]]"), op(1, "[[:append 1 3] [:r 1 [2 3]]]")];
     let ww = |from, to, value: i64, next: i64| {
         step(from, to, "ww").with_versions(Some(1.into()), Some(value.into()), Some(next.into()))

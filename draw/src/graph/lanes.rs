@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_that_meet_take_lanes_of_their_own_and_the_short_ones_are_inside() {
+    fn paths_that_share_a_zone_get_separate_lanes_and_short_ones_are_inside() {
         let right = |first, last| Some(Wanted { first, last, is_left: false });
         let lanes = assign(&[right(0, 9), right(1, 2), None, right(2, 3), right(4, 5)]);
         let numbers: Vec<Option<usize>> = lanes.iter().map(|lane| lane.map(|lane| lane.number)).collect();

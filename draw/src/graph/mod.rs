@@ -17,7 +17,7 @@ pub use history_core::figure::{STEPS_MAX, TXNS_MAX};
 use history_core::{Step, WitnessOp};
 use std::fmt;
 
-/// How to draw.
+/// Options for pictures of graphs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlotOptions {
     /// The title above the picture; none if empty: `"G-single-item"`.
@@ -45,12 +45,12 @@ pub enum TooLarge {
     },
     /// It has more transactions than [`TXNS_MAX`].
     Txns {
-        /// How many.
+        /// The number of transactions.
         count: usize,
     },
     /// It has more steps than [`STEPS_MAX`].
     Steps {
-        /// How many.
+        /// The number of steps.
         count: usize,
     },
 }
@@ -81,11 +81,11 @@ impl std::error::Error for TooLarge {}
 /// micro-ops to the other, or, if it has none (`process`, `realtime`), from box to box. A cycle is drawn in its order
 /// from top to bottom, so that only its last edge leads up; any other graph is in the order of indices, so that an edge
 /// that leads up leads back in time. A step from an op to itself, or to none of `ops`, is not drawn, and a line below
-/// the picture counts these. Of a long list the ends are shown, and of more than two dozen micro-ops those with edges,
-/// and the first.
+/// the picture states the number of these. The two ends of a long list are shown; of more than two dozen micro-ops,
+/// those with edges and the first ones are shown.
 ///
-/// Equal arguments give equal bytes. Takes time quadratic in the number of steps, and linear in that of micro-ops for
-/// each step.
+/// Equal arguments give equal bytes. Takes time quadratic in the number of steps, and for each step linear in the
+/// number of micro-ops.
 ///
 /// # Errors
 ///

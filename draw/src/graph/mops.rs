@@ -130,18 +130,18 @@ mod tests {
         assert_eq!(ends_of("wr", (int(3), None), twice), [Some(2), Some(0)], "the last write, the first read");
         let pair = Datum::Vector(vec![1.into(), 2.into()]);
         let found = ends_of("wr", (Some(pair), None), ["[[:w 7 [1 2]]]", "[[:r 7 [[1 2]]] [:r 7 [1 2]]]"]);
-        assert_eq!(found, [Some(0), Some(1)], "a register that holds a list");
+        assert_eq!(found, [Some(0), Some(1)], "a register that contains a list");
     }
 
     #[test]
-    fn json_spells_them_as_strings() {
+    fn json_micro_ops_are_strings() {
         let texts = ["[[\"append\" 7 3]]", "[[\"r\" 7 [3]]]"];
         assert_eq!(ends_of("wr", (int(3), None), texts), [Some(0), Some(0)]);
         assert_eq!(show(&all(&op(0, texts[1]))[0], false), "r 7 [3]");
     }
 
     #[test]
-    fn steps_between_whole_transactions_and_steps_about_nothing_there() {
+    fn steps_between_whole_transactions_and_steps_without_a_matching_micro_op() {
         let texts = ["[[:append 7 3]]", "[[:r 7 [3]]]"];
         assert_eq!(ends_of("realtime", (int(3), None), texts), [None, None]);
         assert_eq!(ends_of("wr", (int(4), None), texts), [None, None]);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_micro_op_is_shown_as_it_is() {
+    fn values_that_are_no_micro_ops_are_shown_unchanged() {
         assert_eq!(show(&7.into(), true), "7");
         assert_eq!(show(&Datum::Vector(vec![Datum::keyword("r"), 7.into()]), true), "[:r 7]");
     }

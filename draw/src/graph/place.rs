@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn relations_need_not_cross() {
+    fn relations_do_not_cross_without_need() {
         let mut ranks = vec![vec![0, 1], vec![2, 3]];
         let lefts = place(&mut ranks, &[(0, 3), (1, 2)], &[50; 4]);
         assert_eq!((lefts[0], lefts[1]), (lefts[3], lefts[2]));

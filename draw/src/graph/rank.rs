@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ring_keeps_its_order_and_others_take_that_of_the_history() {
+    fn a_cycle_keeps_its_order_and_other_graphs_have_that_of_the_history() {
         let ops = [op(30, "[]"), op(10, "[]"), op(20, "[]")];
         let ring = [step(0, 1, "ww"), step(1, 2, "ww"), step(2, 0, "ww")];
         assert_eq!(order(&ops, &ring), [0, 1, 2]);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn related_boxes_stand_on_ranks_of_their_own() {
+    fn related_boxes_are_on_separate_ranks() {
         let order = [0, 1, 2, 3];
         assert_eq!(ranks(&order, &[(0, 1), (1, 2), (2, 3), (0, 3)], &[10; 4], 100), [[0], [1], [2], [3]]);
         assert_eq!(ranks(&order, &[(0, 1), (0, 2), (1, 3), (2, 3)], &[10; 4], 100), [vec![0], vec![1, 2], vec![3]]);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_leads_on_stands_near_to_where_it_leads() {
+    fn an_op_with_relations_to_later_ops_only_is_near_to_them() {
         let pairs = [(0, 1), (1, 2), (3, 2)];
         assert_eq!(ranks(&[0, 1, 3, 2], &pairs, &[10; 4], 100), [vec![0], vec![1, 3], vec![2]]);
         assert_eq!(ranks(&[0, 3, 1, 2], &pairs, &[60; 4], 100), [[0], [3], [1], [2]], "no room");

@@ -52,13 +52,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_has_room_stands_where_it_would() {
+    fn items_with_room_are_at_their_preferred_positions() {
         assert_eq!(spread(&[0, 100, 200], &[10, 10, 10], 5), [0, 100, 200]);
         assert_eq!(spread(&[], &[], 5), [0; 0]);
     }
 
     #[test]
-    fn neighbours_that_push_each_other_meet_in_the_middle() {
+    fn overlapping_neighbours_share_the_middle() {
         assert_eq!(spread(&[50, 50], &[10, 10], 10), [40, 60]);
         assert_eq!(spread(&[100, 0], &[10, 10], 10), [40, 60], "the order is given");
         assert_eq!(spread_within(&[-50, 500], &[10, 10], 10, 100), [0, 90]);

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn relations_of_predicates_have_a_look_of_their_own() {
+    fn relations_of_predicates_have_a_separate_look() {
         for relation in ["wwp", "wrp", "rwp"] {
             let look = of(relation);
             let item = of(&relation[..2]);

@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_stay_with_their_times(times in prop::collection::vec(prop_oneof![0..10_000_i64, any::<i64>().prop_map(|time| time >> 8)], 1..60)) {
+        fn counts_keep_their_times(times in prop::collection::vec(prop_oneof![0..10_000_i64, any::<i64>().prop_map(|time| time >> 8)], 1..60)) {
             let mut bins = TimeBins::default();
             let mut counts = vec![0; TIMES];
             let mut moves = 0;

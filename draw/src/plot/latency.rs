@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quantile_is_the_least_latency_that_so_many_do_not_exceed() {
+    fn a_quantile_is_the_least_latency_that_its_share_does_not_exceed() {
         // There are 50 operations in bin 3, 49 in bin 5, and one in bin 9.
         let count = |bin: usize| match bin {
             3 => 50,

@@ -20,10 +20,10 @@ const NAME_CHARS_MAX: usize = 60;
 /// The number of outcomes: ok, fail, info.
 pub(super) const OUTCOMES: usize = 3;
 
-/// The operations of a history by time, latency, outcome and function. Its memory, a few megabytes, does
-/// not grow with the history, but with the number of operations that are in flight at one time.
+/// The operations of a history by time, latency, outcome and function. Its memory, a few megabytes, does not grow with
+/// the history, but with the number of operations that are in flight at one time.
 ///
-/// Feed it every op with [`observe`](Performance::observe), then draw it with [`plots`](super::plots).
+/// Pass every op to [`observe`](Performance::observe), then draw the result with [`plots`](super::plots).
 #[derive(Clone, Debug, Default)]
 pub struct Performance {
     pub(super) bins: TimeBins,
@@ -114,7 +114,7 @@ impl Performance {
         open.map(|(_, invoked_ns)| *invoked_ns).take(POINTS_MAX)
     }
 
-    /// One with annotations.
+    /// Creates an empty object with annotations.
     pub fn new(annotations: Annotations) -> Performance {
         Performance { bands: Bands::new(annotations), ..Performance::default() }
     }
@@ -124,7 +124,7 @@ impl Performance {
         self.bands.all()
     }
 
-    /// Sentences about faults and annotations that plots omit, and what they guess.
+    /// Sentences about faults and annotations that plots omit, and about the assumptions of plots.
     pub fn notes(&self) -> Vec<String> {
         self.bins.range().map(|range| self.bands.notes(range)).unwrap_or_default()
     }

@@ -19,7 +19,7 @@ fn lists(rows: &Rows<'_>) -> Vec<Vec<Datum>> {
 }
 
 #[test]
-fn the_longest_comes_first_then_branches_then_beginnings() {
+fn the_longest_list_is_first_then_branches_then_prefixes() {
     let reads =
         [read(0, &[1, 3]), read(1, &[9]), read(2, &[1]), read(3, &[1, 2, 4]), read(4, &[1, 3, 5]), read(5, &[9])];
     let rows = Rows::new(&reads);
@@ -32,7 +32,7 @@ fn the_longest_comes_first_then_branches_then_beginnings() {
 }
 
 #[test]
-fn what_all_agree_on_is_only_counted() {
+fn elements_on_which_all_agree_are_only_counted() {
     let long: Vec<i64> = (0..50).collect();
     let mut other = long.clone();
     other[40] = 99;
@@ -46,7 +46,7 @@ fn what_all_agree_on_is_only_counted() {
 }
 
 #[test]
-fn the_page_marks_where_reads_part() {
+fn the_page_marks_the_positions_where_reads_differ() {
     let page = page(&[read(3, &[1, 2, 5]), read(6, &[1, 4, 5]), read(8, &[1])], 65_536);
     assert!(page.contains("<h1>Reads of key 7</h1>"));
     assert!(page.contains("3 reads saw 3 distinct lists"));
@@ -62,13 +62,13 @@ fn the_page_marks_where_reads_part() {
 }
 
 #[test]
-fn reads_that_agree_are_said_to() {
+fn reads_that_agree_are_reported_to_agree() {
     assert!(page(&[read(0, &[1]), read(1, &[1, 2])], 65_536).contains("they agree"));
     assert!(page(&[], 65_536).contains("0 reads saw 0 distinct lists"));
 }
 
 #[test]
-fn a_page_is_bounded_and_says_what_it_leaves_out() {
+fn a_page_is_bounded_and_states_the_omitted_parts() {
     let reads: Vec<KeyRead> = (0..500)
         .map(|at| read(at, &(0..200).map(|x| (x * (at.cast_signed() + 3)) % 211).collect::<Vec<_>>()))
         .collect();
@@ -81,7 +81,7 @@ fn a_page_is_bounded_and_says_what_it_leaves_out() {
 }
 
 #[test]
-fn beginnings_of_others_are_left_out_first() {
+fn prefixes_of_other_lists_are_omitted_first() {
     let mut reads: Vec<KeyRead> = (1..200).map(|at| read(at, &(0..at.cast_signed()).collect::<Vec<_>>())).collect();
     reads.push(read(900, &[0, 7]));
     let page = page(&reads, 1 << 20);
@@ -90,7 +90,7 @@ fn beginnings_of_others_are_left_out_first() {
 }
 
 #[test]
-fn what_was_read_may_hold_anything() {
+fn read_values_may_contain_anything() {
     let evil = KeyRead {
         list: vec![Datum::Str("</td><script>alert(1)</script>\u{1}".into()), Datum::Vector(vec![1.into(); 999])],
         ..read(1, &[])

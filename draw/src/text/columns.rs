@@ -159,12 +159,12 @@ mod tests {
     fn a_long_text_keeps_its_ends() {
         assert_eq!(shorten("abcdefghijkl", 9), "abcd...kl");
         assert_eq!(shorten("abcdefghi", 9), "abcdefghi");
-        assert_eq!(shorten(&"x".repeat(1 << 20), 9), "xxxxxx...", "the end of a huge one is not looked for");
+        assert_eq!(shorten(&"x".repeat(1 << 20), 9), "xxxxxx...", "the end of a huge text is not searched");
         assert_eq!(shorten("\u{6f22}\u{5b57}\u{6f22}\u{5b57}", 7), "\u{6f22}\u{5b57}...", "wide letters count twice");
     }
 
     #[test]
-    fn no_character_is_left_that_xml_forbids_or_that_turns_the_text_around() {
+    fn characters_that_xml_forbids_or_that_reorder_text_are_escaped() {
         assert_eq!(shorten("a\0b\u{202e}c\u{FFFE}", 40), "a\\u{0}b\\u{202e}c\\u{fffe}");
     }
 

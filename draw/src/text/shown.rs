@@ -79,14 +79,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_hides_is_spelled_out() {
+    fn hidden_characters_are_escaped() {
         assert_eq!(shown("a\u{ad}b\u{3164}\u{fe0f}\u{10ffff}", 99), "a\\u{ad}b\\u{3164}\\u{fe0f}\\u{10ffff}");
         assert_eq!(shown("a\u{202e}b\u{0}c\u{2066}\u{feff}", 99), "a\\u{202e}b\\u{0}c\\u{2066}\\u{feff}");
         assert_eq!(shown("</script>]]>\n\u{fc}", 99), "</script>]]>\n\u{fc}", "escaping is not done here");
     }
 
     #[test]
-    fn what_is_cut_is_counted() {
+    fn omitted_characters_are_counted() {
         assert_eq!(
             shown(&"x".repeat(1_234_577), 10),
             format!("{}\u{2026} (1,234,567 more characters)", "x".repeat(10))

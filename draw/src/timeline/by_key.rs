@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn each_key_has_rows_of_its_own_and_bars_say_whose_they_are() {
+    fn each_key_has_separate_rows_and_bars_name_their_process() {
         let timeline = two(Scale::Nanoseconds);
         assert_eq!(timeline.rows, ["key x", "key x", "key y"]);
         assert_eq!(timeline.summary, "2 keys, 1 of them with an operation that cannot be placed.");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn where_one_key_has_no_times_all_stand_at_their_positions() {
+    fn if_one_key_has_no_times_all_are_at_their_positions() {
         let timeline = two(Scale::Positions);
         assert_eq!(timeline.scale, Scale::Positions);
         let spans: Vec<_> = timeline.bars.iter().map(|bar| (bar.start, bar.end)).collect();
@@ -138,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn one_key_is_no_reason_for_a_page() {
+    fn a_single_key_has_no_combined_page() {
         let x = of("key x", Scale::Nanoseconds, Vec::new());
         assert_eq!(by_key(&[&x, &Timeline::default()]), None);
     }
 
     #[test]
-    fn keys_beyond_the_room_are_counted() {
+    fn keys_beyond_the_limit_are_counted() {
         let crowd: Vec<Bar> = (0..600).map(|at| bar(0, at, None, "write 1", BarStatus::Placed)).collect();
         let timelines = ["key x", "key y"].map(|key| of(key, Scale::Nanoseconds, crowd.clone()));
         let timeline = by_key(&[&timelines[0], &timelines[1]]).unwrap();

@@ -26,10 +26,10 @@ use std::fmt;
 /// The maximum number of characters of a text. Of a longer one, the beginning and the end are shown.
 const CHARS_MAX: usize = 2000;
 
-/// How large a page may be.
+/// The maximum size of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageOptions {
-    /// Bytes of the page, at most.
+    /// The maximum number of bytes of the page.
     pub bytes_max: usize,
 }
 
@@ -40,17 +40,17 @@ impl Default for PageOptions {
     }
 }
 
-/// A timeline without a page. Its `Display` is a sentence that can replace the page.
+/// The reason why a timeline has no page. Its `Display` is a sentence that can replace the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimelineError {
     /// It has more than [`BARS_MAX`] bars.
     Bars {
-        /// How many.
+        /// The number of bars.
         count: usize,
     },
     /// It has more than [`ORDERS_MAX`] orders.
     Orders {
-        /// How many.
+        /// The number of orders.
         count: usize,
     },
     /// Even with shortened texts it would exceed [`PageOptions::bytes_max`].

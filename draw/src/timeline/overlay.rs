@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_are_rows_above_the_processes_and_overlaps_take_more() {
+    fn lanes_are_rows_above_the_processes_and_overlaps_take_more_rows() {
         let bands = [
             band("log", Some("n1"), 150, Some(150)),
             band("kill", None, 100, Some(200)),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_are_no_times_bands_stand_at_their_ops() {
+    fn without_times_bands_are_at_their_ops() {
         let mut timeline = timeline(Scale::Positions, (3, 30));
         lay_over(&mut timeline, &[band("kill", None, 100, Some(200))]);
         assert_eq!(

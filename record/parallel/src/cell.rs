@@ -1,6 +1,6 @@
 //! Cells whose accesses are checked for data races.
 //!
-//! An [`UnsafeCell`] is one of std whose accesses are functions of the pointer, so that they can be observed. Under a
+//! An [`UnsafeCell`] is that of std, but accesses are functions of the pointer, so that they can be observed. Under a
 //! schedule, an access that is not ordered by happens-before with an access of another thread ends the execution as a
 //! [data race](crate::Cause::Race), if one of the two writes. The happens-before order follows from the orderings of
 //! atomics, and from locks, channels, threads and everything else in [`sync`](crate::sync) and
@@ -54,7 +54,7 @@ use std::panic::Location;
 
 pub use std::cell::*;
 
-/// As [`std::cell::UnsafeCell`], but its value is accessed in functions.
+/// The equivalent of [`std::cell::UnsafeCell`], but its value is accessed in functions.
 #[cfg_attr(not(feature = "scheduled"), repr(transparent))]
 pub struct UnsafeCell<T: ?Sized> {
     #[cfg(feature = "scheduled")]
@@ -63,7 +63,7 @@ pub struct UnsafeCell<T: ?Sized> {
 }
 
 impl<T> UnsafeCell<T> {
-    /// With this value. Under a schedule, making it is the first write.
+    /// Creates a cell with this value. Under a schedule, its creation is the first write.
     #[track_caller]
     pub fn new(value: T) -> UnsafeCell<T> {
         let cell = UnsafeCell::constant(value);
@@ -90,8 +90,8 @@ impl<T> UnsafeCell<T> {
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// Reads the value. Every read through the pointer must be done when `f` returns, for that is how long the access
-    /// is checked.
+    /// Reads the value. Every read through the pointer must be done when `f` returns, because the access is
+    /// checked until then.
     #[track_caller]
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {

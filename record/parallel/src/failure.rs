@@ -14,13 +14,13 @@ use std::fmt;
 /// Its text is the complete report: what happened, the schedule as a table, and the string that replays it.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// What happened.
+    /// The cause of the failure.
     pub cause: Cause,
     /// The schedule of the failure.
     pub schedule: Schedule,
     /// The execution's steps.
     pub steps: Vec<Step>,
-    /// Executions up to this one.
+    /// The number of executions up to this one.
     pub executions: u64,
     pub(crate) names: table::Names,
     /// Whether the failure's own schedule, followed again, did not reproduce the failure.
@@ -45,8 +45,8 @@ impl Failure {
         Failure { cause, schedule, steps, executions, names, is_unstable: false }
     }
 
-    /// Whether the same schedule was followed again and did not reproduce this failure: the program depends on more
-    /// than its schedule. [`simplify`](crate::simplify) and [`Parallel`](crate::property::Parallel) verify this.
+    /// Returns true if the same schedule was followed again and did not reproduce this failure: the program depends on
+    /// more than its schedule. [`simplify`](crate::simplify) and [`Parallel`](crate::property::Parallel) verify this.
     pub fn is_unstable(&self) -> bool {
         self.is_unstable
     }

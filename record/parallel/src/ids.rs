@@ -14,7 +14,7 @@ where
 #[cold]
 #[track_caller]
 fn too_large() -> ! {
-    panic!("a number does not fit its type")
+    panic!("the number does not fit the type")
 }
 
 /// An index or a length.

@@ -31,7 +31,7 @@ impl Object {
         if seen >> bits == serial {
             return ObjectId(small(seen & (wide(OBJECTS_MAX) - 1)));
         }
-        assert!(rows.len() < OBJECTS_MAX, "an execution met more than {OBJECTS_MAX} objects");
+        assert!(rows.len() < OBJECTS_MAX, "an execution used more than {OBJECTS_MAX} objects");
         let id = small(rows.len());
         rows.push(Row::new(self.what, self.made, open()));
         self.seen.store(serial << bits | u64::from(id), Ordering::Relaxed);
@@ -84,14 +84,14 @@ impl Object {
     }
 
     /// Records that the current step also accesses this object, which its operation does not name. An operation of a
-    /// thread that unwinds does the same, since it is not a step of its own. Both count as changes even if they only
+    /// thread that unwinds does the same, since it is not a separate step. Both count as changes even if they only
     /// read, since few programs have such steps.
     #[inline]
     pub(crate) fn touch_too(&self, open: impl Fn() -> [bool; 2]) {
         self.touch_active(&open);
     }
 
-    /// As [`Object::touch_too`], but without passing on the view of the thread.
+    /// The same as [`Object::touch_too`], but without passing on the view of the thread.
     pub(crate) fn touch_alone(&self, open: impl Fn() -> [bool; 2]) {
         runtime::with(|execution| {
             let id = execution.id_of(self, &open);

@@ -64,9 +64,9 @@ pub struct Resource {
 /// The kind of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Touch {
-    /// It does not change the resource.
+    /// The access does not change the resource.
     Read,
-    /// It may change it.
+    /// The access may change the resource.
     Write,
 }
 

@@ -41,7 +41,7 @@ impl Active {
     }
 
     fn end(active: Active) -> Execution {
-        let execution = EXECUTION.take().expect("it was under way");
+        let execution = EXECUTION.take().expect("an execution was in progress");
         drop(active);
         execution
     }
@@ -236,7 +236,7 @@ pub(crate) fn catch<T>(body: impl FnOnce() -> T) -> Result<T, Caught> {
 /// Runs the body of a thread and reports its end to the execution. Compiled only once, and not for each thread of a
 /// program.
 pub(crate) fn run_thread(body: Box<dyn FnOnce() + '_>) {
-    // No thread sees what the body leaves half done, since a panic ends the execution.
+    // No thread observes incomplete effects of the body, since a panic ends the execution.
     match catch(body) {
         Ok(()) => _ = with(Execution::finish),
         Err(caught) => _ = with(|execution| execution.panic(caught.message, caught.place)),
@@ -313,7 +313,7 @@ pub(crate) fn recycle(outcome: Outcome) -> Box<dyn Scheduler> {
 
 /// Runs the thread whose turn it is, up to its next pause point. Returns true if the execution is over.
 fn take_turn(pool: &mut Pool, coroutines: &mut Vec<Option<Coroutine>>) -> bool {
-    let (current, job) = with(Execution::turn).expect("it is under way");
+    let (current, job) = with(Execution::turn).expect("an execution is in progress");
     if coroutines.len() <= current.at() {
         coroutines.resize_with(current.at() + 1, || None);
     }
@@ -323,7 +323,7 @@ fn take_turn(pool: &mut Pool, coroutines: &mut Vec<Option<Coroutine>>) -> bool {
     if let Some(coroutine) = &mut coroutines[current.at()] {
         coroutine.resume();
     }
-    let (done, over) = with(Execution::turn_over).expect("it is under way");
+    let (done, over) = with(Execution::turn_over).expect("an execution is in progress");
     // A thread of a scope has no entry here: the owner of the scope keeps its stack.
     if let Some(coroutine) = done.and_then(|thread| coroutines.get_mut(thread.at())?.take()) {
         pool.put(coroutine);

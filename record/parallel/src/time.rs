@@ -22,7 +22,7 @@ pub use std::time::Duration;
 /// The moment at which clocks start. It is late enough for programs that subtract from it.
 const START: Duration = Duration::from_hours(24 * 365);
 
-/// As [`std::time::Instant`].
+/// The equivalent of [`std::time::Instant`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(Duration);
 
@@ -43,22 +43,22 @@ impl Instant {
         Instant(START + passed.unwrap_or_else(|| BASE.get_or_init(std::time::Instant::now).elapsed()))
     }
 
-    /// How long after another moment this is; nothing if it is before.
+    /// The time from another moment to this one; zero if the other one is later.
     pub fn duration_since(&self, earlier: Instant) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// How long after another moment this is; `None` if it is before.
+    /// The time from another moment to this one; `None` if the other one is later.
     pub fn checked_duration_since(&self, earlier: Instant) -> Option<Duration> {
         self.0.checked_sub(earlier.0)
     }
 
-    /// As [`Instant::duration_since`].
+    /// The same as [`Instant::duration_since`].
     pub fn saturating_duration_since(&self, earlier: Instant) -> Duration {
         self.duration_since(earlier)
     }
 
-    /// How much time has passed since this moment.
+    /// The time since this moment.
     #[track_caller]
     pub fn elapsed(&self) -> Duration {
         Instant::now() - *self

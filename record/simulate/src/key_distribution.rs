@@ -5,8 +5,8 @@ use crate::rng::Rng;
 use std::fmt;
 use std::str::FromStr;
 
-/// How often each of the live keys is chosen. Keys are chosen by their place among the live ones; a key that replaces a
-/// retired one takes its place, and so its popularity.
+/// The frequency with which each of the live keys is chosen. Keys are chosen by their place among the live ones; a key
+/// that replaces a retired one gets its place, and so its frequency.
 ///
 /// ```
 /// use record_simulate::KeyDistribution;
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distribution_reads_back_as_it_is_written() {
+    fn a_written_distribution_is_parsed_to_the_same_one() {
         for text in ["uniform", "exponential:1.5", "zipf:0"] {
             assert_eq!(text.parse::<KeyDistribution>().unwrap().to_string(), text);
         }

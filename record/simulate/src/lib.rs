@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # Inside
-//!
+//! # Structure
 //! Clients are independent of the operations, and stores are independent of the clients: a workload plans operations
 //! and takes steps, and the clients add the clock, the network, failures and lost answers. Random numbers come from a
 //! generator whose stream cannot change, and draws use only integer arithmetic.

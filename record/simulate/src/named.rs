@@ -8,7 +8,7 @@
 macro_rules! named {
     ($Type:ident, $Unknown:ident, $field:ident, $what:literal, $doc:literal, also $also:expr) => {
         impl $Type {
-            /// All of them, in order.
+            /// All variants, in order.
             pub const ALL: [$Type; TABLE.len()] = {
                 let mut all = [TABLE[0].$field; TABLE.len()];
                 let mut i = 0;
@@ -20,12 +20,12 @@ macro_rules! named {
                 all
             };
 
-            /// As on command lines: in lower case, with dashes.
+            /// The name on command lines: in lower case, with dashes.
             pub fn name(self) -> &'static str {
                 self.row().name
             }
 
-            /// What it is, in one line without a period.
+            /// A description in one line, without a period.
             pub fn summary(self) -> &'static str {
                 self.row().summary
             }
@@ -36,7 +36,7 @@ macro_rules! named {
         }
 
         impl std::fmt::Display for $Type {
-            /// Writes its name.
+            /// Writes the name.
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.name())
             }
@@ -60,7 +60,7 @@ macro_rules! named {
         impl std::str::FromStr for $Type {
             type Err = $Unknown;
 
-            /// The one of this name.
+            /// Returns the variant with this name.
             fn from_str(name: &str) -> Result<$Type, $Unknown> {
                 let also: fn($Type) -> Option<&'static str> = $also;
                 let is_called = |one: &$Type| one.name() == name || also(*one) == Some(name);

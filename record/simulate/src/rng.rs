@@ -42,7 +42,7 @@ impl Rng {
         self.0.next_u64()
     }
 
-    /// A number below `end`, which is not 0. No number is likelier than another by more than `end` in 2^64.
+    /// A number below `end`, which is not 0. No number is more likely than another by more than `end` in 2^64.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         assert!(end > 0);
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
@@ -109,12 +109,12 @@ mod tests {
     }
 
     #[test]
-    fn scrambling_gives_what_splitmix64_gives_first() {
+    fn scrambling_returns_the_first_output_of_splitmix64() {
         assert_eq!([0, 1_234_567].map(scramble), [0xe220_a839_7b1d_cdaf, 6_457_827_717_110_365_317]);
     }
 
     #[test]
-    fn a_range_is_reached_from_end_to_end() {
+    fn both_ends_of_a_range_are_reached() {
         let mut rng = Rng::new(1, Purpose::Plan);
         let mut seen = [0_u32; 5];
         for _ in 0..5000 {

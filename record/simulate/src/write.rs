@@ -7,7 +7,7 @@ use notation::{EDN, JSON};
 use std::io::{self, Write};
 use std::str::FromStr;
 
-/// How a history is written.
+/// The format of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Format {
     /// EDN, one op per line.
@@ -19,10 +19,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Format; 3] = [Format::Edn, Format::Json, Format::JsonLines];
 
-    /// As files end: `"edn"`, `"json"`, `"jsonl"`.
+    /// The file extension: `"edn"`, `"json"`, `"jsonl"`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Edn => "edn",
@@ -32,7 +32,7 @@ impl Format {
     }
 }
 
-/// A name that no format has.
+/// An unknown name of a format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is not a format: expected edn, json or jsonl")]
 pub struct UnknownFormat(String);
@@ -68,7 +68,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes to `out`, which need not be buffered.
+    /// Creates a writer to `out`, which need not be buffered.
     pub fn new(out: W, format: Format) -> Writer<W> {
         Writer { out, format, text: Text(Vec::with_capacity(2 * BLOCK_BYTES)), begun: false }
     }
@@ -96,7 +96,7 @@ impl<W: Write> Writer<W> {
         if self.text.0.len() < BLOCK_BYTES { Ok(()) } else { self.hand_on() }
     }
 
-    /// Ends the text, and gives back what it was written to.
+    /// Ends the text, and returns `out`.
     ///
     /// # Errors
     ///

@@ -112,18 +112,18 @@ fn beat(streams: &Mutex<Vec<TcpStream>>, pause: Duration, (state, changed): &(Mu
 
 /// Reads the bytes of a process until it is done or lost.
 fn watch(mut stream: TcpStream, peer: usize, timeout: Duration, state: &(Mutex<State>, Condvar), fault: &Fault) {
-    let mut said = [0];
+    let mut word = [0];
     loop {
-        let read = stream.set_read_timeout(Some(timeout)).and_then(|()| stream.read_exact(&mut said));
+        let read = stream.set_read_timeout(Some(timeout)).and_then(|()| stream.read_exact(&mut word));
         let (state, changed) = state;
         match read {
-            Ok(()) if said[0] == ALIVE => {}
-            Ok(()) if said[0] == DONE => {
+            Ok(()) if word[0] == ALIVE => {}
+            Ok(()) if word[0] == DONE => {
                 lock(state).done += 1;
                 changed.notify_all();
                 return;
             }
-            Ok(()) if said[0] == END => {
+            Ok(()) if word[0] == END => {
                 fault.end(&reason(&mut stream).unwrap_or_else(|_| "another process ended".to_owned()))
             }
             Ok(()) => fault.end_without(peer, "it sent an invalid message"),

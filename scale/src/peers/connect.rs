@@ -139,13 +139,13 @@ impl Connecting<'_> {
     }
 
     fn greeting(&self, purpose: u8) -> Vec<u8> {
-        let mut said = HELLO.to_vec();
-        said.push(purpose);
-        said.extend_from_slice(&self.cluster.process.to_u32().to_le_bytes());
+        let mut frame = HELLO.to_vec();
+        frame.push(purpose);
+        frame.extend_from_slice(&self.cluster.process.to_u32().to_le_bytes());
         let facts = if purpose == BEAT { crate::meeting::to_bytes(&self.cluster.facts) } else { Vec::new() };
-        said.extend_from_slice(&facts.len().to_u32().to_le_bytes());
-        said.extend_from_slice(&facts);
-        said
+        frame.extend_from_slice(&facts.len().to_u32().to_le_bytes());
+        frame.extend_from_slice(&facts);
+        frame
     }
 
     /// Reads a process's answer to a greeting: accepted, or the reason of the rejection.
@@ -252,10 +252,10 @@ impl Connecting<'_> {
 }
 
 fn answer(stream: &mut impl Write, why: &str) -> io::Result<()> {
-    let mut said = HELLO.to_vec();
-    said.extend_from_slice(&why.len().to_u32().to_le_bytes());
-    said.extend_from_slice(why.as_bytes());
-    stream.write_all(&said)
+    let mut frame = HELLO.to_vec();
+    frame.extend_from_slice(&why.len().to_u32().to_le_bytes());
+    frame.extend_from_slice(why.as_bytes());
+    stream.write_all(&frame)
 }
 
 fn read_text(stream: &mut impl Read) -> io::Result<Vec<u8>> {

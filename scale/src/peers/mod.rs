@@ -32,14 +32,14 @@ pub struct Cluster {
     pub process: usize,
     /// The job of this process, each fact with its name: all processes have to agree on all.
     pub facts: Vec<(String, String)>,
-    /// How long to wait until all have connected.
+    /// The time to wait until all processes have connected.
     pub connect_timeout: Duration,
-    /// How long to wait for a sign of life of a process.
+    /// The time to wait for a heartbeat of a process.
     pub peer_timeout: Duration,
 }
 
 impl Cluster {
-    /// Processes at these addresses, of which this is the one of this number.
+    /// Creates a cluster of processes at these addresses, of which this is the one with this number.
     pub fn new(hosts: Vec<String>, process: usize) -> Cluster {
         Cluster {
             hosts,

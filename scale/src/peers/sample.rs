@@ -21,15 +21,15 @@ const PIECES: u64 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sample {
-    /// Bytes of the file.
+    /// The number of bytes of the file.
     pub bytes: u64,
-    /// Of 64 pieces of 64 KiB, the first ones and the last ones of the file among them; or of all of a smaller file.
+    /// The checksum of 64 pieces of 64 KiB, with the first and the last one of the file; or of all of a smaller file.
     pub checksum: u32,
 }
 
 impl Sample {
-    /// Of the file of a history. None if that is several files, which only one worker reads. Of an object, the data
-    /// from its store: all processes read the same one.
+    /// Returns the properties of the file of a history. `None` if the history consists of several files, which only one
+    /// worker reads. For an object, returns the data from its store: all processes read the same object.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_has_none() {
+    fn only_files_have_samples() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(Sample::of(dir.path()).unwrap(), None);
         assert_eq!(Sample::of(dir.path().join("none")).unwrap(), None);

@@ -20,11 +20,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Sends a process the reason why this one ends.
 pub(super) fn tell_end(stream: &mut TcpStream, why: &str) -> io::Result<()> {
     let why = &why.as_bytes()[..why.floor_char_boundary(REASON_BYTES_MAX)];
-    let mut said = vec![END];
-    said.extend_from_slice(&why.len().to_u32().to_le_bytes());
-    said.extend_from_slice(why);
+    let mut message = vec![END];
+    message.extend_from_slice(&why.len().to_u32().to_le_bytes());
+    message.extend_from_slice(why);
     stream.set_write_timeout(Some(PATIENCE))?;
-    stream.write_all(&said)
+    stream.write_all(&message)
 }
 
 /// Reads the reason of another process, after its first byte.

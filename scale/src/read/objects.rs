@@ -56,7 +56,7 @@ pub(crate) fn open(address: &str) -> io::Result<Object> {
     Ok(Object { store, meta, version, at: 0, block: Vec::new(), begins: 0, ahead: None })
 }
 
-/// Whether there is an object with this address, as far as can be determined.
+/// Returns true if there is an object with this address, as far as can be determined.
 ///
 /// ```no_run
 /// assert!(histcheck_scale::is_object("s3://runs/2026/history.jsonl"));

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_holds_all_says_all() {
+    fn a_range_with_the_whole_history_is_complete() {
         let part = read_range(HISTORY, 10_000, 0);
         let Summary { ops, lines, indices, clients, completing, others, irregular, .. } = part.summary;
         assert_eq!((ops, lines, indices, irregular), (6, 7, None, None));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_completion_without_its_invocation_is_left_to_others() {
+    fn a_completion_without_its_invocation_is_left_to_the_join() {
         let first_line = HISTORY.find('\n').unwrap().to_u64();
         // The second range begins after the first invocation.
         let part = read_range(HISTORY, first_line, 1);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unusual_is_said() {
+    fn unusual_lines_are_irregular() {
         let usual = "{:process 0, :type :invoke, :f :read, :value [:x nil]}\n";
         assert_eq!(irregular(usual), None);
         for unusual in [
@@ -316,7 +316,7 @@ mod tests {
         }
         let invoked = "{:process 0, :type :invoke, :f :read, :value [:x nil]}\n{:process 0, :type :info, :f :read}\n";
         assert_eq!(irregular(invoked), None);
-        assert!(irregular(&format!("{invoked}{usual}")).is_some(), "a client came back");
+        assert!(irregular(&format!("{invoked}{usual}")).is_some(), "a client continued after an info");
         assert!(irregular("{:process 0, :type :ok, :index 4}\n{:process 1, :type :ok, :index 4}\n").is_some());
     }
 

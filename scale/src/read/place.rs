@@ -16,7 +16,7 @@ pub(crate) trait Source: Read + Seek + Send {}
 
 impl<S: Read + Seek + Send> Source for S {}
 
-/// Whether a path is the address of an object, or of several: `s3://BUCKET/KEY`, `gs://BUCKET/KEY` or
+/// Returns true if a path is the address of an object, or of several: `s3://BUCKET/KEY`, `gs://BUCKET/KEY` or
 /// `file:///PATH`.
 ///
 /// ```

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn one_op_a_line_is_cut() {
+    fn a_file_with_one_op_per_line_is_divided() {
         let json = r#"{"process": 0, "type": "invoke", "f": "read", "value": ["x", null]}"#;
         let edn = "{:process 0, :type :invoke, :f :read, :value [:x nil]}";
         let field = "{:process 0, :type :invoke, :f :read, :key 3}";
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_not() {
+    fn other_files_are_not_divided() {
         let edn = "{:process 0, :type :invoke, :f :read, :value [:x nil]}";
         for text in [
             String::new(),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_cut_off_is_not_looked_at() {
+    fn an_incomplete_line_is_not_examined() {
         let edn = "{:process 0, :type :invoke, :f :read, :value [:x nil]}";
         let head = format!("{edn}\n{}", &edn[..20]);
         assert!(of_head(head.as_bytes(), 1_000_000, &ReadAs::default()).is_some());

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_wants_no_more_gets_no_more() {
+    fn a_receiver_that_stops_gets_no_further_lines() {
         let mut seen = 0;
         let see = |_: u64, _: &[u8]| {
             seen += 1;

@@ -86,13 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_goes_on() {
+    fn a_pass_that_fits_continues() {
         assert_eq!(pass(1_000_000, 100_000, 400_000, true), None);
-        assert_eq!(pass(1_000_000, 100_000, 800_000, false), None, "a later pass is not foretold");
+        assert_eq!(pass(1_000_000, 100_000, 800_000, false), None, "a later pass is not estimated");
     }
 
     #[test]
-    fn what_will_not_fit_ends_early() {
+    fn a_pass_that_will_not_fit_ends_early() {
         let (read, percent) = pass(1_000_000, 100_000, 1_800_000, true).unwrap();
         assert!(read < 150 && (440..=450).contains(&percent), "{read} {percent}");
         assert_eq!(pass(1_000_000, 2_000_000, 0, true), Some((0, 200)));

@@ -186,7 +186,7 @@ impl<'n> Untie<'n> {
         self.run.observe(knot.map(|knot| knot - self.some.start), op)
     }
 
-    /// Returns for each of them whether it has another order.
+    /// Returns for each knot whether it has another order.
     fn finish(self, budget: &Budget) -> Result<Vec<bool>, HistoryError> {
         guarded(|| Ok(self.run.finish(budget)))
     }

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_disk_gives_back_wrong_is_an_error() {
+    fn wrong_data_from_a_disk_is_an_error() {
         let block = [dependency(1, 2), dependency(3, 4)];
         let mut file = tempfile::tempfile().unwrap();
         write_block(&mut file, &block).unwrap();

@@ -253,7 +253,7 @@ impl Window {
     fn at(&self, span: Span) -> usize {
         self.operations
             .binary_search_by_key(&span, |operation| operation.span)
-            .expect("one of the dependencies at hand")
+            .expect("one of the current dependencies")
     }
 
     fn operations_of<'a>(&'a self, nodes: &'a [NodeIndex]) -> impl Iterator<Item = &'a Operation> {
@@ -437,7 +437,7 @@ mod tests {
 
     /// Each knot has the operations of one component, and there is one for each component; or the knots are unknown.
     /// With a single window they are known.
-    fn assert_knots(spans: &[Span], dependencies: &[Dependency], windows: &[&[u64]], told: &mut u32) {
+    fn assert_knots(spans: &[Span], dependencies: &[Dependency], windows: &[&[u64]], known_count: &mut u32) {
         let before = before(spans, dependencies);
         let other = |a: usize, b: usize| before[a][b] && before[b][a];
         let mut expected: Vec<Vec<Span>> = Vec::new();
@@ -463,14 +463,14 @@ mod tests {
             };
             let knots: Vec<Vec<Span>> = knots.iter().map(of).collect();
             assert_eq!(knots, expected, "{spans:?} {dependencies:?} {ends:?}");
-            *told += u32::from(!expected.is_empty());
+            *known_count += u32::from(!expected.is_empty());
         }
     }
 
     /// By real time, an operation in flight at the end of the last window but one leads to one that is in flight
     /// forever, and so to one that was invoked before.
     #[test]
-    fn what_is_in_flight_for_ever_is_kept_while_others_lead_to_it() {
+    fn an_operation_in_flight_forever_is_kept_while_others_lead_to_it() {
         let span = |invoked, completed| Span { invoked, completed };
         let (first, back, forever) = (span(0, 5), span(1, 2), span(3, u64::MAX));
         let (long, last) = (span(4, 7), span(8, 9));
@@ -482,7 +482,7 @@ mod tests {
 
     /// For a history without an end, only operations in flight are kept, even if some operation never ends.
     #[test]
-    fn keeps_what_is_in_flight() {
+    fn only_operations_in_flight_are_kept() {
         let mut tangles = Tangles::default();
         for at in 0..10_000 {
             let span = |at: u64| Span { invoked: 2 * at, completed: 2 * at + 7 };

@@ -55,7 +55,7 @@ pub(super) fn run(
     }
     command.arg("--").arg(history);
     command.stdin(Stdio::null()).stdout(File::create(&output)?).stderr(File::create(folder.join(MESSAGES))?);
-    // A process group of its own: it can be ended with all its children, and the terminal does not interrupt it
+    // A separate process group: it can be ended with all its children, and the terminal does not interrupt it
     // directly.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);

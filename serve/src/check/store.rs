@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_leads_elsewhere() {
+    fn no_name_leads_out_of_the_directory() {
         for (name, expected) in [
             ("a.jsonl", ".jsonl"),
             ("A.EDN.GZ", ".edn.gz"),

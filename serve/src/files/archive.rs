@@ -200,8 +200,8 @@ mod tests {
         let script = "import sys, zipfile\nz = zipfile.ZipFile(sys.argv[1])\nassert z.testzip() is None\n\
              print([(i.filename, i.file_size) for i in z.infolist()])";
         // Without Python, this cannot be tested.
-        let Ok(said) = Command::new("python3").args(["-c", script]).arg(&path).output() else { return };
-        let text = String::from_utf8_lossy(&said.stdout).into_owned() + &String::from_utf8_lossy(&said.stderr);
+        let Ok(listing) = Command::new("python3").args(["-c", script]).arg(&path).output() else { return };
+        let text = String::from_utf8_lossy(&listing.stdout).into_owned() + &String::from_utf8_lossy(&listing.stderr);
         assert_eq!(text.trim(), "[('run/history.edn', 700000), ('run/n/empty', 0), ('run/x_.._y', 1)]");
     }
 }

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_path_leads_out() {
+    fn no_path_leads_out_of_the_directory() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("root");
         fs::create_dir_all(root.join("a")).unwrap();

@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn only_our_names_are_ours() {
+    fn only_names_of_this_server_are_accepted() {
         for host in [
             "localhost",
             "LOCALHOST:1",

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_sent_to_another_server() {
+    fn no_redirection_leads_to_another_server() {
         assert!(is_ours("/") && is_ours("/runs/a%20b?x=/"));
         for address in [
             "",

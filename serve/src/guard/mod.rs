@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn only_our_own_pages_may_change_something() {
+    fn only_pages_of_this_server_may_change_something() {
         let config = config("127.0.0.1:8090");
         let check = |method: Method, pairs: &[(&'static str, &str)]| check_origin(&config, &method, &headers(pairs));
         let host = ("host", "127.0.0.1:8090");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_token_nobody_comes_in_without_it() {
+    fn requests_without_the_token_are_rejected() {
         let token = "0123456789abcdef";
         let config = Config { token: Some(Token::new(token).unwrap()), ..config("0.0.0.0:8090") };
         let check = |pairs: &[(&'static str, &str)]| {
@@ -143,6 +143,10 @@ mod tests {
         ] {
             assert_eq!(check(&[("authorization", wrong)]), Err(Refused::NoToken), "{wrong}");
         }
-        assert_eq!(check(&[("cookie", &format!("{COOKIE}={token}"))]), Err(Refused::NoToken), "it is not written so");
+        assert_eq!(
+            check(&[("cookie", &format!("{COOKIE}={token}"))]),
+            Err(Refused::NoToken),
+            "the cookie contains the encoded token"
+        );
     }
 }

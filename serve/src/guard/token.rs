@@ -28,11 +28,11 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    /// A token of 16 to 256 visible ASCII characters.
+    /// Creates a token of 16 to 256 visible ASCII characters.
     ///
     /// # Errors
     ///
-    /// A sentence on what is wrong with it.
+    /// A sentence that states the error.
     pub fn new(text: &str) -> Result<Token, String> {
         if !LENGTH.contains(&text.len()) || !text.bytes().all(|b| b.is_ascii_graphic()) {
             return Err(format!(
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn short_ones_and_blanks_are_refused() {
+    fn short_tokens_and_blanks_are_rejected() {
         for wrong in [
             "",
             "short",
@@ -149,15 +149,19 @@ mod tests {
     }
 
     #[test]
-    fn guessing_ends() {
+    fn guessing_is_limited() {
         let (token, attempts) = (Token::new(TEXT).unwrap(), Attempts::default());
         let guesser = IpAddr::from([10, 0, 0, 1]);
         for _ in 0..WRONG_MAX {
             assert_eq!(attempts.check(guesser, &token, "wrong"), Err(Refused::NoToken));
         }
         let last = attempts.check(guesser, &token, TEXT);
-        assert_eq!(last, Err(Refused::Later), "the right one is not looked at either");
-        assert_eq!(attempts.check(IpAddr::from([10, 0, 0, 2]), &token, TEXT), Ok(()), "others come in");
+        assert_eq!(last, Err(Refused::Later), "the right token is rejected, too");
+        assert_eq!(
+            attempts.check(IpAddr::from([10, 0, 0, 2]), &token, TEXT),
+            Ok(()),
+            "other addresses are not blocked"
+        );
     }
 
     #[test]
@@ -168,7 +172,7 @@ mod tests {
         }
         assert!(locked(&attempts.0).len() <= ADDRESSES_MAX + 1);
         let known = Ipv4Addr::from(1).into();
-        assert_eq!(attempts.check(known, &token, TEXT), Ok(()), "one wrong token is forgiven");
+        assert_eq!(attempts.check(known, &token, TEXT), Ok(()), "one wrong token does not block an address");
         let stranger = IpAddr::from([200, 0, 0, 1]);
         assert_eq!(attempts.check(stranger, &token, TEXT), Err(Refused::Later));
     }

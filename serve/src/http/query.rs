@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_encoded_can_be_read() {
+    fn encoded_text_can_be_decoded() {
         let text = "a b/\u{e4}&=%?#\"<'";
         assert_eq!(decoded(&encoded(text)).unwrap(), text);
         let query = Query::parse("a=1&b=%20+c&a=2&d").unwrap();

@@ -150,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_is_known_at_the_next_look() {
+    fn news_are_shown_at_the_next_update() {
         let live = Live::new(LiveAbout::new("a\u{202e}", vec!["bank".into()]));
         let board = Board::new(live.clone());
         let mut tick =
             LiveTick { ops: 7, open: 2, faults: vec![LiveFault::Begin("kill n1".into())], ..LiveTick::default() };
         tick.latencies.add(5000);
         live.tick(&mut tick);
-        assert_eq!(tick.latencies.count(), 0, "it was taken");
+        assert_eq!(tick.latencies.count(), 0, "the latencies were taken");
         assert!(!board.look());
         let seen = change(&board);
         assert_eq!(
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_violation_and_the_end_are_known_to_whoever_asks() {
+    fn a_violation_and_the_end_are_shown_on_request() {
         let live = Live::new(LiveAbout::default());
         let board = Board::new(live.clone());
         live.violation(LiveViolation { index: Some(3), ..LiveViolation::default() });
@@ -187,7 +187,7 @@ mod tests {
         live.end(LiveEnd { verdict: Some("false".into()), notes: Vec::new() });
         let now: Value = serde_json::from_str(&board.now()).unwrap();
         assert_eq!(now["end"]["verdict"], "false");
-        assert!(board.pieces.borrow().is_last && board.look(), "those who follow get it, too");
+        assert!(board.pieces.borrow().is_last && board.look(), "pages that receive updates get it, too");
     }
 
     #[test]
@@ -199,6 +199,6 @@ mod tests {
             meter.pass(ops, 0, None);
         }
         board.look();
-        assert_eq!(change(&board)["ops"], 3, "no further batch has to come");
+        assert_eq!(change(&board)["ops"], 3, "no further batch is needed");
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The number of classes: four for each power of two of nanoseconds.
 const CLASSES: usize = 256;
 
-/// How long operations took.
+/// The durations of operations, as a histogram.
 ///
 /// ```
 /// use histcheck_serve::Latencies;
@@ -62,7 +62,7 @@ impl Latencies {
         }
     }
 
-    /// Adds all of another one.
+    /// Adds all latencies of another histogram.
     pub fn join(&mut self, other: &Latencies) {
         other
             .counts
@@ -78,12 +78,13 @@ impl Latencies {
         other.counts.clear();
     }
 
-    /// How many operations there were.
+    /// The number of operations.
     pub fn count(&self) -> u64 {
         self.counts.iter().map(|count| u64::from(*count)).sum()
     }
 
-    /// The time that this share of the operations did not exceed, up to a quarter longer; of none there is none.
+    /// The time that this share of the operations did not exceed, at most a quarter too long; `None` if there are no
+    /// operations.
     pub fn quantile(&self, share: f64) -> Option<u64> {
         let all = self.count();
         let mut seen = 0;
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_joined_is_counted() {
+    fn joined_histograms_are_summed() {
         let (mut one, mut other) = (Latencies::default(), Latencies::default());
         assert_eq!(one.quantile(0.5), None);
         one.add(10);

@@ -4,7 +4,7 @@ use super::news::{Live, LiveFault, LiveTick};
 use histcheck_draw::bands::Bands;
 use history_core::{Op, OpKind, Pair};
 
-/// Measures the ops that pass a judge, for a [`Live`].
+/// Measures the ops that pass a checker, for a [`Live`].
 #[derive(Debug)]
 pub struct Meter {
     live: Live,
@@ -15,7 +15,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter that has seen nothing yet.
+    /// Creates a meter without ops.
     pub fn new(live: Live) -> Meter {
         Meter { live, tick: LiveTick::default(), bands: Bands::default(), ended: Vec::new() }
     }
@@ -40,8 +40,8 @@ impl Meter {
         }
     }
 
-    /// Reports the progress of the judge. Call it after every batch: after the last batch of a burst, none may follow
-    /// for hours.
+    /// Reports the progress of the checker. Call it after every batch: after the last batch of a burst, the next one
+    /// may follow only hours later.
     pub fn pass(&mut self, ops: u64, open: u64, configurations: Option<u64>) {
         (self.tick.ops, self.tick.checked, self.tick.open) = (ops, ops, open);
         self.tick.configurations = configurations;

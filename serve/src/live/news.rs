@@ -13,56 +13,56 @@ const VIOLATIONS_MAX: usize = 20;
 /// The maximum number of characters of an explanation.
 const CHARS_MAX: usize = 12_000;
 
-/// What a run is.
+/// The description of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LiveAbout {
-    /// What it is called: a store, a file, an address.
+    /// The name of the run: a store, a file, an address.
     pub name: String,
     /// The checkers of the run.
     pub checkers: Vec<String>,
-    /// More about it, such as its workload and its seed.
+    /// Further facts, such as its workload and its seed.
     pub details: String,
-    /// Whether its history is `history.jsonl` in the directory that is served, so that its rows can be seen.
+    /// Whether its history is `history.jsonl` in the served directory, so that its rows can be shown.
     pub has_rows: bool,
 }
 
 impl LiveAbout {
-    /// A run with this name and these checkers.
+    /// Creates the description of a run with this name and these checkers.
     pub fn new(name: impl Into<String>, checkers: Vec<String>) -> LiveAbout {
         LiveAbout { name: name.into(), checkers, ..LiveAbout::default() }
     }
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LiveTick {
-    /// Ops so far.
+    /// The number of ops so far.
     pub ops: u64,
     /// The number of ops checked so far.
     pub checked: u64,
-    /// Operations in flight.
+    /// The number of operations in flight.
     pub open: u64,
-    /// Completions so far: ok, fail, info.
+    /// The number of completions so far: ok, fail, info.
     pub completed: [u64; 3],
-    /// The number of configurations that the judge keeps, if it counts them.
+    /// The number of configurations that the checker keeps, if it counts them.
     pub configurations: Option<u64>,
-    /// How long the operations took that have completed since the tick before.
+    /// The durations of the operations that have completed since the previous tick.
     pub latencies: Latencies,
-    /// Faults that began or ended since the tick before.
+    /// Faults that began or ended since the previous tick.
     pub faults: Vec<LiveFault>,
 }
 
-/// Something that the nemesis did.
+/// An action of the nemesis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum LiveFault {
     /// A fault of this name began.
     Begin(String),
-    /// The oldest fault of this name that was on ended.
+    /// The oldest active fault with this name ended.
     End(String),
-    /// All faults that were on ended.
+    /// All active faults ended.
     EndAll,
 }
 
@@ -74,12 +74,12 @@ pub struct LiveViolation {
     pub index: Option<u64>,
     /// The types of its anomalies.
     pub anomaly_types: Vec<String>,
-    /// Why it is one.
+    /// The explanation of the violation.
     pub explanation: String,
 }
 
 impl LiveViolation {
-    /// A violation with its report, and the index of the op that proved it.
+    /// Creates a violation with its report, and the index of the op that proved it.
     pub fn new(index: Option<u64>, report: Option<&Report>) -> LiveViolation {
         let mut violation = LiveViolation { index, ..LiveViolation::default() };
         if let Some(report) = report {
@@ -99,18 +99,18 @@ impl LiveViolation {
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LiveEnd {
-    /// `true`, `false` or `unknown`; nothing if there is no verdict.
+    /// `true`, `false` or `unknown`; `None` if there is no verdict.
     pub verdict: Option<String>,
-    /// What was noted of it, or why there is no verdict.
+    /// Notes, or the reason why there is no verdict.
     pub notes: Vec<String>,
 }
 
 impl LiveEnd {
-    /// Ended with a verdict.
+    /// Creates an end with a verdict.
     pub fn new(verdict: Option<Verdict>, notes: Vec<String>) -> LiveEnd {
         LiveEnd { verdict: verdict.map(|verdict| verdict.name().to_owned()), notes }
     }
@@ -153,7 +153,7 @@ pub(super) struct News {
 }
 
 impl Live {
-    /// A run that begins.
+    /// Creates a run that begins.
     pub fn new(about: LiveAbout) -> Live {
         Live { about: Arc::new(about), place: Arc::default() }
     }
@@ -187,12 +187,12 @@ impl Live {
         self.place.urgent.notify_one();
     }
 
-    /// Whether the end of the run was recorded.
+    /// Returns true if the end of the run was recorded.
     pub fn has_ended(&self) -> bool {
         self.place.has_ended.load(Ordering::SeqCst)
     }
 
-    /// How many pages follow, and have not got the end yet.
+    /// The number of pages that receive updates and have not received the end yet.
     pub fn followers(&self) -> usize {
         self.place.followers.load(Ordering::SeqCst)
     }

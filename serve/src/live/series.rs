@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_lost_when_columns_become_wider() {
+    fn combining_columns_keeps_all_counts() {
         let mut series = Series::default();
         let mut tick = LiveTick::default();
         for at in 0..2000_u64 {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_shown() {
+    fn times_without_news_are_shown() {
         let mut series = Series::default();
         series.add(0, Some(&LiveTick { ops: 10, open: 2, ..LiveTick::default() }));
         series.add(WIDTH_MS * 3, None);

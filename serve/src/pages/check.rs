@@ -36,7 +36,7 @@ pub(crate) fn check(state: &State, id: &str) -> Option<Markup> {
                 @if record.stage.is_open() {
                     form method="post" action={ "/checks/" (record.id) "/cancel" } { button type="submit" { "Cancel" } }
                 }
-                p.note { "Checker: " (told(&record)) }
+                p.note { "Checker: " (in_words(&record)) }
                 p { a href={ "/runs/" (encoded(&record.run)) } { "The run" } }
                 @if let Some(error) = result.as_ref().and_then(|result| result.get("error")) { (problem(error)) }
                 @if record.stage == Stage::Failed { pre { (text::shown(&folder.messages(), 8000)) } }
@@ -53,7 +53,7 @@ pub(crate) fn check(state: &State, id: &str) -> Option<Markup> {
 }
 
 /// The parameters of the check, in words.
-fn told(record: &Record) -> String {
+fn in_words(record: &Record) -> String {
     let Wanted { checkers, levels, keyed } = &record.wanted;
     let levels = if levels.is_empty() { String::new() } else { format!(", levels {levels}") };
     format!("{checkers}{levels}{}", if *keyed { ", each key separately" } else { "" })
@@ -114,7 +114,7 @@ pub(super) fn again(checks: &Checks, run: &str) -> Markup {
         @if !before.is_empty() {
             ul.checks {
                 @for record in before.iter().take(50) {
-                    li { a href={ "/checks/" (record.id) } { (record.id) } " " (told(record)) ": " (record.stage.name()) }
+                    li { a href={ "/checks/" (record.id) } { (record.id) } " " (in_words(record)) ": " (record.stage.name()) }
                 }
             }
         }

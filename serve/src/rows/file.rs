@@ -79,7 +79,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_is_written_is_read_and_what_is_broken_is_not() {
+    fn written_files_are_read_and_damaged_ones_are_not() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.rows");
         assert!(read(dir.path(), &path).is_none());

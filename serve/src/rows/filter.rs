@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_for_is_found() {
+    fn matching_rows_are_found() {
         let text = "{:process 3, :type :ok, :f :txn, :value [[:append \"x\" 1]]}";
         let history = History::parse(text).unwrap();
         let op = history.op(0);

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_says_where() {
+    fn an_address_determines_the_place() {
         let of = |text: &str| Place::of(&Query::parse(text).unwrap());
         assert_eq!(of(""), Ok(Place::default()));
         assert_eq!(of("from=7&at="), Ok(Place { from: 7, ..Place::default() }));

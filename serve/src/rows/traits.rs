@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_mostly_seen() {
+    fn most_absent_names_are_detected() {
         let mut part = Traits::default();
         (0..32).for_each(|key: u32| part.join(&Traits::of_key(&key.to_string())));
         let wrong = (1000..2000).filter(|key: &u32| part.may_hold(&Traits::of_key(&key.to_string()))).count();

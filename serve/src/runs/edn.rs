@@ -126,11 +126,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_whole_map_is_nothing() {
+    fn incomplete_maps_have_no_entries() {
         for text in ["", "{", "{:a", "{:a 1", "{:a}", "[1]", "}", "#", "\\", "\"", "{:a \"}", "{:a #_}", "\u{e4}{"] {
             assert_eq!(entries(text), None, "{text}");
         }
         let deep = "[".repeat(1 << 20);
-        assert_eq!(entries(&deep), None, "and the stack has an end");
+        assert_eq!(entries(&deep), None, "the depth of recursion is limited");
     }
 }

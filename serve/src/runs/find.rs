@@ -133,14 +133,14 @@ impl Walk<'_> {
     /// The run of a directory, if it is one.
     fn run(&self, id: &str, path: &Path, listing: &Listing) -> Option<Run> {
         let has = |name: &str| listing.files.iter().any(|file| file == name);
-        let said: Vec<&str> = outcome::FILES.into_iter().filter(|name| has(name)).collect();
+        let result_files: Vec<&str> = outcome::FILES.into_iter().filter(|name| has(name)).collect();
         let history = stored(&listing.files);
         let is_test = history.is_some() || has("results.edn") || LEFT_BY_JEPSEN.into_iter().any(has);
-        if !is_test && said.is_empty() {
+        if !is_test && result_files.is_empty() {
             return None;
         }
         let (mut mark, mut newest) = (String::new(), 0);
-        for name in history.iter().map(String::as_str).chain(said.iter().copied()) {
+        for name in history.iter().map(String::as_str).chain(result_files.iter().copied()) {
             let metadata = fs::metadata(path.join(name)).ok();
             newest = newest.max(metadata.as_ref().map_or(0, modified));
             mark_of(&mut mark, name, metadata.as_ref());
@@ -148,7 +148,7 @@ impl Walk<'_> {
         if let Some(known) = self.known.get(id).filter(|known| known.mark == mark) {
             return Some((*known).clone());
         }
-        let outcome = outcome::read(path, &said);
+        let outcome = outcome::read(path, &result_files);
         if !is_test && outcome.is_none() {
             return None;
         }
@@ -264,11 +264,11 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_read_again() {
+    fn changed_runs_are_read_again() {
         let dir = store();
         let mut found = find(dir.path(), &[]);
         found.runs[3].ops = Some(77);
-        assert_eq!(find(dir.path(), &found.runs), found, "what is the same is not read");
+        assert_eq!(find(dir.path(), &found.runs), found, "unchanged runs are not read again");
         fs::write(dir.path().join("redis/20260107T093012.123Z/results.edn"), "{:valid? true, :a 1}").unwrap();
         let again = find(dir.path(), &found.runs);
         assert_eq!((again.runs[3].ops, again.runs[3].outcome.verdict), (Some(2), Some(Verdict::Valid)));
@@ -276,7 +276,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_lead_nowhere() {
+    fn links_are_not_followed() {
         let dir = store();
         let (inside, outside) = (dir.path().join("plain"), tempfile::tempdir().unwrap());
         fs::write(outside.path().join("b.edn"), "").unwrap();

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_indexes_are_read() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(read(dir.path()), []);
         let runs = [run("a/\u{e4} \"b\"\n"), run(".")];
@@ -109,11 +109,11 @@ mod tests {
         assert_eq!(read(dir.path()), runs);
         write(dir.path(), &runs[..1]).unwrap();
         assert_eq!(read(dir.path()), runs[..1]);
-        assert_eq!(fs::read_dir(dir.path().join(FOLDER)).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(dir.path().join(FOLDER)).unwrap().count(), 1, "no other file remains");
     }
 
     #[test]
-    fn what_is_broken_is_left_out() {
+    fn damaged_lines_are_omitted() {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path(), &[run("a"), run("b"), run("c")]).unwrap();
         let text = fs::read_to_string(path(dir.path())).unwrap();

@@ -90,7 +90,7 @@ mod tests {
     use std::io::Write as _;
 
     #[test]
-    fn a_compressed_text_that_is_too_long_says_nothing() {
+    fn a_compressed_text_that_is_too_long_has_no_extent() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("history.edn.gz");
         let count = |text: &str| {
@@ -108,12 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn the_last_op_says_it() {
+    fn the_last_op_determines_the_extent() {
         let both = Extent { ops: Some(8), length_ns: Some(99) };
         assert_eq!(of("{:index 6}\n{:index 7, :type :ok, :value [[:r 1 [2]]], :time 99}\n"), both);
         assert_eq!(of("#jepsen.history.Op{:index 7, :time 99, :f :read}"), both);
         assert_eq!(of("[{:index 6}\n {:index 7 :time 99}]\n"), both);
-        assert_eq!(of("{\"index\":7,\"time\":99}\n{\"index\":8,\"ti"), both, "the last line is not whole");
+        assert_eq!(of("{\"index\":7,\"time\":99}\n{\"index\":8,\"ti"), both, "the last line is incomplete");
         assert_eq!(of("{\"value\":\"{:index 9\"}"), Extent::default(), "a text is not an index");
         assert_eq!(of("INFO jepsen 1 :ok :read 7\n"), Extent::default());
         assert_eq!(of(""), Extent::default());

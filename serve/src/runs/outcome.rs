@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(outcome.checkers, ["stats", "workload"]);
         assert_eq!((outcome.anomalies, outcome.not), (vec!["G1c".into()], vec!["read-committed".into()]));
         assert_eq!(jepsen("{:valid? :unknown}").unwrap().verdict, Some(Verdict::Unknown));
-        assert_eq!(jepsen("{:stats {:valid? true}}").unwrap().verdict, None, "no verdict is not a verdict");
+        assert_eq!(jepsen("{:stats {:valid? true}}").unwrap().verdict, None, "a missing verdict is not a verdict");
         assert_eq!(jepsen("{:valid? true"), None, "a part of a file has no verdict");
     }
 
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_say_it_in_their_head() {
+    fn the_verdict_of_a_page_is_in_its_head() {
         let html = "<meta name=\"histcheck-verdict\" content=\"false\"><meta name=\"histcheck-checker\" content=\"a&amp;b\"><meta name=\"histcheck-found\" content=\"G0, G1c\"><meta name=\"histcheck-strongest\" content=\"read-atomic\"><meta name=\"histcheck-not\" content=\"serializable\">";
         let outcome = page(html).unwrap();
         assert_eq!((outcome.verdict, outcome.checkers), (Some(Verdict::Invalid), vec!["a&b".to_owned()]));

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_a_test_says_when_it_was() {
+    fn the_name_of_a_test_contains_its_time() {
         let time = 1_767_778_212_000;
         assert_eq!(named_time("20260107T093012.123Z"), Some(time));
         assert_eq!(named_time("20260107T093012.000+0000"), Some(time));

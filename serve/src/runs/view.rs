@@ -233,25 +233,25 @@ mod tests {
     }
 
     #[test]
-    fn an_address_says_what_is_seen() {
+    fn an_address_determines_the_view() {
         assert_eq!(ids(""), ["redis", "etcd/a", "etcd/b"], "the latest first");
         assert_eq!(ids("sort=name"), ["etcd/a", "etcd/b", "redis"]);
         assert_eq!(ids("sort=-verdict"), ["etcd/b", "etcd/a", "redis"], "the worst first");
         assert_eq!(ids("name=ETCD"), ["etcd/a", "etcd/b"]);
-        assert_eq!(ids("name=a+etcd"), ["etcd/a"], "all words are needed");
+        assert_eq!(ids("name=a+etcd"), ["etcd/a"], "all words must match");
         assert_eq!(ids("verdict=invalid"), ["etcd/b"]);
         assert_eq!(ids("verdict=none"), ["redis"]);
         assert_eq!(ids("checker=b-ch"), ["etcd/b"]);
-        assert_eq!(ids("from=1970-01-02&to=1970-01-02"), ["etcd/a"], "the last day is part of it");
+        assert_eq!(ids("from=1970-01-02&to=1970-01-02"), ["etcd/a"], "the last day is included");
         assert_eq!(ids("to=1970-01-01T00%3A00%3A00"), ["etcd/b"]);
     }
 
     #[test]
-    fn what_makes_no_sense_is_said() {
-        let said = |address: &str| View::of(&Query::parse(address).unwrap()).unwrap_err();
-        assert!(said("verdict=red").contains("expected valid, invalid"));
-        assert!(said("sort=size").contains("expected verdict, name, time"));
-        assert!(said("from=yesterday").contains("expected 2026-01-31"));
-        assert!(said("page=0").contains("not a page"));
+    fn invalid_parameters_are_reported() {
+        let error_of = |address: &str| View::of(&Query::parse(address).unwrap()).unwrap_err();
+        assert!(error_of("verdict=red").contains("expected valid, invalid"));
+        assert!(error_of("sort=size").contains("expected verdict, name, time"));
+        assert!(error_of("from=yesterday").contains("expected 2026-01-31"));
+        assert!(error_of("page=0").contains("not a page"));
     }
 }

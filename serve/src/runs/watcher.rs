@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_changes_is_seen_and_kept() {
+    fn changes_are_detected_and_stored() {
         let dir = tempfile::tempdir().unwrap();
         let watcher = Watcher::start(dir.path().to_owned(), false);
         watcher.walk();
@@ -176,11 +176,11 @@ mod tests {
             std::thread::yield_now();
         }
         let again = Watcher::start(dir.path().to_owned(), true);
-        assert_eq!(again.snapshot().runs.len(), 1, "another process knows it at once");
+        assert_eq!(again.snapshot().runs.len(), 1, "another process has the list immediately");
     }
 
     #[test]
-    fn who_may_only_read_writes_nothing() {
+    fn a_read_only_watcher_writes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a.edn"), "").unwrap();
         let watcher = Watcher::start(dir.path().to_owned(), true);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn ops_of_compressed_histories_come_later() {
+    fn ops_of_compressed_histories_are_counted_later() {
         use std::io::Write as _;
         let dir = tempfile::tempdir().unwrap();
         let text = "{:type :ok, :process 0, :time 5}\n".repeat(70);

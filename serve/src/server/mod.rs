@@ -18,7 +18,7 @@ const END_TIME: Duration = Duration::from_millis(500);
 /// The number of file descriptors reserved for other purposes.
 const FILES_SPARE: u64 = 256;
 
-/// A server that listens, and does not answer yet.
+/// A server that listens, and does not answer requests yet.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -32,14 +32,14 @@ pub struct Server {
 pub struct Stop(Arc<Notify>);
 
 impl Stop {
-    /// Ends the server. What it was doing is dropped; what it has written is whole.
+    /// Ends the server. Work in progress is dropped; files that it has written are complete.
     pub fn stop(&self) {
         self.0.notify_one();
     }
 }
 
 impl Server {
-    /// Listens at the address.
+    /// Creates a server that listens at the address.
     ///
     /// # Errors
     ///
@@ -55,21 +55,21 @@ impl Server {
         Ok(Server { listener, address, config, stop: Stop::default() })
     }
 
-    /// The address, with the port that it has.
+    /// The address, with the actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What ends the server, for another thread.
+    /// A handle for another thread to end the server.
     pub fn stop(&self) -> Stop {
         self.stop.clone()
     }
 
-    /// Answers until the server is stopped.
+    /// Answers requests until the server is stopped.
     ///
     /// # Errors
     ///
-    /// If the system does not permit what a server needs.
+    /// If the system denies a resource that the server needs.
     pub fn run(self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

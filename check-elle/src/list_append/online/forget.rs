@@ -28,7 +28,7 @@ impl ListJudge {
         self.graph.remove_all(&gone);
     }
 
-    /// Forgets the readers of a key. While writes of an operation in flight are unknown, keeps those in `keep`.
+    /// Discards the readers of a key. While writes of an operation in flight are unknown, keeps those in `keep`.
     fn forget_readers(&mut self, key: u32, keep: &[bool]) {
         let readers = &mut self.lists.key_mut(key).readers;
         if !self.findings.awaits {

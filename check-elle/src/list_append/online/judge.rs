@@ -348,7 +348,7 @@ impl ListJudge {
         if elem.writer != NONE {
             return self.graph.end(elem.writer);
         }
-        // A forgotten transaction is concurrent with none that matters.
+        // A discarded transaction is concurrent with none that matters.
         End { txn: NONE, after: elem.after, done: elem.done, floor: 0, index: elem.index }
     }
 

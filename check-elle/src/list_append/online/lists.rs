@@ -33,7 +33,7 @@ pub(super) struct Lists {
 }
 
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Key {
     pub(super) code: i64,
     is_there: bool,
@@ -69,7 +69,7 @@ pub(super) struct Elem {
     pub(super) code: i64,
     /// The position in the list.
     pub(super) pos: u32,
-    /// `NONE` if there is none or it is forgotten.
+    /// `NONE` if there is none or it is discarded.
     pub(super) writer: u32,
     /// Those of the writer: see [`crate::txn::online::time::Txn`].
     pub(super) after: Gate,
@@ -268,7 +268,7 @@ impl Lists {
         (0..self.keys.len().to_u32()).filter(|key| self.keys[key.to_usize()].is_there)
     }
 
-    /// Forgets a key except for its name. No transaction may still have an append to it.
+    /// Discards a key except for its name. No transaction may still have an append to it.
     pub(super) fn drop_key(&mut self, key: u32) {
         let gone = std::mem::take(&mut self.keys[key.to_usize()]);
         self.free_elems.extend(gone.elems.into_iter().chain(gone.unread).chain(gone.failed));

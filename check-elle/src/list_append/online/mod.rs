@@ -5,8 +5,8 @@
 //!
 //! - A transaction that is open or `info`, and none of whose writes was read, has no outgoing edge, so it is on no
 //!   cycle. If a write of it was read and it fails, that is G1a.
-//! - An edge to an append that nobody has read is replaced by a path when the append is placed: ww by ww...ww, rw by rw
-//!   ww...ww, or by ww...ww if the next element is the reader's own.
+//! - An edge to an append that no transaction has read is replaced by a path when the append is placed: ww by ww...ww,
+//!   rw by rw ww...ww, or by ww...ww if the next element is the reader's own.
 //! - Everything else only grows. A longer list that disagrees is an `incompatible-order`, which implies G1a.
 //!
 //! At read uncommitted and similar levels, the whole history may satisfy a level that a prefix violates: see
@@ -14,8 +14,8 @@
 //!
 //! When an append is invoked, all readers and writers of its key have led to a gate, so no edge is needed.
 //!
-//! Only these transactions are **targets** (see there); edges to others are decided by `done` and `after`, which every
-//! element keeps:
+//! Only these transactions are **targets** (see there); edges to others are decided by `done` and `after`, which are
+//! stored for every element:
 //!
 //! - transactions that are open, or with `done` after the invocation of an open one: an edge leads to the transaction
 //!   that completes, or from it to the next writer, which is concurrent with it;

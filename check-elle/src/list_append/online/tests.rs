@@ -1,5 +1,5 @@
 //! Compares all prefixes with the batch checker, on random histories of a faulty store, both with limits so small that
-//! everything is forgotten as early as possible, and with limits that are never reached.
+//! everything is discarded as early as possible, and with limits that are never reached.
 
 mod doubt;
 mod restored;
@@ -112,9 +112,9 @@ fn every_prefix_at_other_levels() {
     }
 }
 
-/// Tests long histories with rare faults: forgetting changes nothing, and the batch checker agrees.
+/// Tests long histories with rare faults: discarding changes nothing, and the batch checker agrees.
 #[test]
-fn what_is_forgotten_makes_no_difference() {
+fn discarding_transactions_makes_no_difference() {
     let mut refused = 0;
     for seed in 0..300 {
         let mut random = Random(seed + 10_000);
@@ -147,7 +147,7 @@ fn ops(lines: &[(u32, &str, &str)]) -> String {
 /// Two unread appends of concurrent transactions, of which one completed long ago, and a transaction between them that
 /// read before the other one wrote. A read then places the appends in reverse order.
 #[test]
-fn what_is_between_two_unread_appends_is_kept() {
+fn transactions_between_two_unread_appends_are_kept() {
     let text = ops(&[
         (2, "invoke", "[:append y 1][:append x 2]"),
         (1, "invoke", "[:append x 1]"),
@@ -183,7 +183,7 @@ fn an_append_that_crashed_may_be_read_at_any_time() {
     assert_eq!(judge(&ops(&stale), Model::STRICT_SERIALIZABLE, sizes(AT_ONCE)), violated);
 }
 
-/// While an operation is open, nothing is forgotten. At the limit it is given up, and then no level is known to hold.
+/// While an operation is open, nothing is discarded. At the limit it is given up, and then no level is known to hold.
 #[test]
 fn an_operation_that_stays_open_is_given_up() {
     let values: Vec<String> = (1..2000).map(|value| format!("[:append x {value}]")).collect();
@@ -212,7 +212,7 @@ fn an_operation_that_stays_open_is_given_up() {
 
 /// Only the names of unused keys are kept. A key that is used again makes the verdict unknown, but not wrongly invalid.
 #[test]
-fn a_key_that_was_dropped_is_known_by_its_name() {
+fn the_name_of_a_dropped_key_is_kept() {
     let mut text = String::new();
     for key in 0..400 {
         let (append, read) = (format!("[:append {key} 1]"), format!("[:r {key} nil]"));
@@ -228,7 +228,7 @@ fn a_key_that_was_dropped_is_known_by_its_name() {
 
 /// Appends an element that was read before its key was dropped: this may be its second append.
 #[test]
-fn an_element_that_is_appended_again_after_its_key_was_dropped_ends_the_judgement() {
+fn an_element_appended_again_after_its_key_was_dropped_ends_the_check() {
     let mut text = String::new();
     for key in 0..400 {
         let (append, read) = (format!("[:append {key} 1]"), format!("[:r {key} nil]"));
@@ -272,7 +272,7 @@ fn an_append_to_a_key_that_was_dropped_may_be_read() {
 /// Without real time everything is kept, up to a limit. Beyond it, the level holds as long as strict serializability
 /// does.
 #[test]
-fn a_level_without_real_time_rests_on_strict_serializability() {
+fn a_level_without_real_time_depends_on_strict_serializability() {
     let mut lines = Vec::new();
     for _ in 0..40 {
         lines.extend([(1, "invoke", "[:r x nil]"), (1, "ok", "[:r x [1]]")]);
@@ -282,7 +282,7 @@ fn a_level_without_real_time_rests_on_strict_serializability() {
     let few = Sizes { whole: 20, ..sizes(AT_ONCE) };
     let serializable = model("serializable");
     let at_end = [&start[..], &lines, &stale].concat();
-    assert_eq!(judge(&ops(&at_end), serializable, few), (None, Verdict::Unknown), "it was not judged any more");
+    assert_eq!(judge(&ops(&at_end), serializable, few), (None, Verdict::Unknown), "it was no longer judged");
     assert_eq!(judge(&ops(&at_end), serializable, sizes(AT_ONCE)), (None, Verdict::Valid));
     assert_eq!(judge(&ops(&[&start[..], &lines].concat()), serializable, few), (None, Verdict::Valid));
 }
@@ -318,7 +318,7 @@ fn every_prefix_without_invocations() {
 
 /// No commit order allows a transaction to miss its own append. If such an order is searched, this is a violation.
 #[test]
-fn repeatable_read_has_no_internal_contradiction_where_orders_are_looked_for() {
+fn repeatable_read_has_no_internal_contradiction_if_orders_are_searched() {
     let text = ops(&[
         (0, "invoke", "[:append x 1][:r x nil]"),
         (1, "invoke", "[:append x 2]"),
@@ -330,7 +330,7 @@ fn repeatable_read_has_no_internal_contradiction_where_orders_are_looked_for() {
         let rules = Rules::of(&Expected { exact, ..Expected::default() });
         let (found, verdict) = testing::judge::<ListJudge>(&text, level, rules, sizes(AT_ONCE));
         assert_eq!(verdict == Verdict::Invalid, found.is_some());
-        assert_ne!(verdict, Verdict::Valid, "no order was looked for");
+        assert_ne!(verdict, Verdict::Valid, "no order was searched for");
         let checker = ListAppend { consistency_models: vec![level], exact, ..ListAppend::default() };
         assert_eq!(found.is_some(), is_violated && cfg!(feature = "exact"));
         assert_eq!(found, testing::first_refused(&checker, &text));
@@ -372,7 +372,7 @@ fn a_read_of_the_empty_list_is_evidence() {
 
 /// The writes that a failed op reports do not matter.
 #[test]
-fn a_failed_op_may_say_that_it_wrote_something_else() {
+fn a_failed_op_may_report_other_writes() {
     let text = ops(&[
         (0, "invoke", "[:append x 1]"),
         (0, "fail", "[:append x 2]"),
@@ -409,5 +409,5 @@ fn the_next_violation_is_found() {
             }
         }
     }
-    assert!(counts.iter().all(|count| *count > 20), "{counts:?}: too few to learn from");
+    assert!(counts.iter().all(|count| *count > 20), "{counts:?}: too few violations");
 }

@@ -25,7 +25,7 @@ pub(super) struct Within {
 }
 
 impl Within {
-    /// Examines an `ok` transaction. `codes` holds the lists. O(length of its lists).
+    /// Examines an `ok` transaction. `codes` contains the lists. O(length of its lists).
     pub(super) fn look(&mut self, mops: &[Mop], codes: &[i64]) -> Inner {
         let mut found = Inner::default();
         if are_of_different_keys(mops) {

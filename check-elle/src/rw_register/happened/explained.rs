@@ -39,7 +39,7 @@ pub(in crate::rw_register) fn is_explained(
     if found.internal.is_empty() && commits::are_ordered(versions, txns, &found.touches) {
         return true;
     }
-    // Sources may place a version that nobody read between two others.
+    // Sources may place a version that no transaction read between two others.
     let happened = super::serial(versions, txns, sources.are_used());
     let Some(happened) = happened.filter(|happened| !happened.contradicts_itself) else { return false };
     // Otherwise transactions may be unrelated.

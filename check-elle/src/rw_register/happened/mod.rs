@@ -39,12 +39,12 @@ fn is_there(versions: &Versions, txns: &Txns<Mop>, is_ordered: bool) -> impl Fn(
     move |txn| txns.is_ok(txn) || txns.is_possible(txn) && is_seen(txn)
 }
 
-/// All transactions that may have happened.
+/// Returns all transactions that may have happened.
 pub(super) fn may_have_happened(versions: &Versions, txns: &Txns<Mop>, order: &Order) -> Option<Happened> {
     in_order(versions, txns, order, |txn| txns.is_possible(txn))
 }
 
-/// These transactions, and the order of versions from the sources.
+/// Returns these transactions, and the order of versions from the sources.
 fn in_order(
     versions: &Versions,
     txns: &Txns<Mop>,
@@ -66,8 +66,8 @@ fn in_order(
     Some(happened)
 }
 
-/// These transactions. `look` returns the writer that an external read observed. If `keeps_contradictions`, a read
-/// after an own write that returns another transaction's write is kept.
+/// Returns these transactions. `look` returns the writer that an external read observed. If `keeps_contradictions`, a
+/// read after an own write that returns another transaction's write is kept.
 fn of_those(
     versions: &Versions,
     txns: &Txns<Mop>,

@@ -151,7 +151,7 @@ impl RegisterJudge {
         self.graph.remove_all(&gone);
     }
 
-    /// Forgets readers of a version, but keeps their greatest floor.
+    /// Discards readers of a version, but keeps their greatest floor.
     fn forget_who_had(&mut self, version: u32, keep: &[bool]) {
         let at = self.registers.version_mut(version);
         let (graph, floor) = (&self.graph, &mut at.floor);

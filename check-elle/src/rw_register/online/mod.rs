@@ -28,17 +28,17 @@
 //!
 //! # Choices
 //!
-//! If a version would be forgotten whose order is needed and unknown, a second judge starts that chooses an order
+//! If a version would be discarded whose order is needed and unknown, a second judge starts that chooses an order
 //! ([`crate::txn::online::witness`]): between versions that are both dead, or have been the last ones for long. It
 //! chooses an order that closes no cycle, and if neither does, the one that leaves readers more time. Its choices are a
-//! source of versions like the others, so that forgotten versions add nothing in this judge either: edges lead to
+//! source of versions like the others, so that discarded versions add nothing in this judge either: edges lead to
 //! writers of remaining versions, which are targets. If it ends with all versions in order and no cycle, the history
 //! satisfies strict serializability.
 //!
 //! Its order need not agree with a source, so for it a version exists as soon as its transaction is over, even if that
 //! is known only because another write of the transaction was read.
 //!
-//! # Forgetting
+//! # Discarding
 //!
 //! Linearizable keys bound memory. Every open and every later transaction follows the horizon, a gate. Let `S` be the
 //! versions of a key with `since` up to the horizon.
@@ -48,7 +48,7 @@
 //! be, every version that turns out to follow `v`, at the same event: `v` adds nothing. So only the value of a dead
 //! version is kept.
 //!
-//! A version that is not known to exist when `v` is forgotten follows `v`. Its writer is open, or crashed and was not
+//! A version that is not known to exist when `v` is discarded follows `v`. Its writer is open, or crashed and was not
 //! read: every transaction to which it will lead was invoked after the horizon, after the writer of `u`, and all
 //! readers and writers of `v` lead there.
 //!
@@ -57,7 +57,7 @@
 //! transactions whose first version is another. If this version is dead, it is a violation. Otherwise its writer was
 //! invoked after `since(w)`, and so after `done` of the writer of `w`.
 //!
-//! When the readers and writers of a version are forgotten, the version keeps their greatest floor: it is final, and
+//! When the readers and writers of a version are discarded, the version keeps their greatest floor: it is final, and
 //! transactions to which they lead later get it.
 //!
 //! The values of dead versions are ranges of integers. If these are too many, adjacent ranges are merged. A value in a

@@ -25,7 +25,7 @@ pub(super) struct Registers {
 }
 
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Key {
     pub(super) code: i64,
     is_there: bool,
@@ -56,12 +56,12 @@ pub(super) struct Key {
 }
 
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Version {
     pub(super) key: u32,
     pub(super) code: i64,
     pub(super) kind: VersionKind,
-    /// `NONE` if there is none or it is forgotten.
+    /// `NONE` if there is none or it is discarded.
     pub(super) writer: u32,
     /// Those of the writer: see [`crate::txn::online::time::Txn`].
     pub(super) after: Gate,
@@ -82,9 +82,9 @@ pub(super) struct Version {
     pub(super) is_known: bool,
     pub(super) since: Gate,
     pub(super) until: Option<Gate>,
-    /// Transactions whose external read it is, except forgotten ones.
+    /// Transactions whose external read it is, except discarded ones.
     pub(super) readers: Vec<u32>,
-    /// The greatest gate that leads to a forgotten reader or writer of it.
+    /// The greatest gate that leads to a discarded reader or writer of it.
     pub(super) floor: Gate,
     /// The versions known to follow it, and those known to precede it.
     pub(super) next: Vec<u32>,
@@ -284,7 +284,7 @@ impl Registers {
         self.count = self.count + set.len() - before;
     }
 
-    /// Forgets a key except for its name. All its versions are removed by now, except the initial one.
+    /// Discards a key except for its name. All its versions are removed by now, except the initial one.
     pub(super) fn drop_key(&mut self, key: u32) {
         let gone = std::mem::take(&mut self.keys[key.to_usize()]);
         debug_assert!(gone.versions.is_empty());

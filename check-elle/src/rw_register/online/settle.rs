@@ -88,7 +88,7 @@ impl RegisterJudge {
         };
         let placed = self.precede(version, later);
         let is_cycle = matches!(placed, Err(Stop::Violated(Violation { direct: None, .. })));
-        debug_assert!(!is_cycle, "it was looked for");
+        debug_assert!(!is_cycle, "cycles were searched for before");
         // Versions without a writer may be between them.
         if placed.is_ok() && !self.graph.leaves_out { Placed::Yes } else { Placed::Never }
     }

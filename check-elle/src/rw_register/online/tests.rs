@@ -1,5 +1,5 @@
 //! Compares all prefixes with the batch checker, on random histories of a faulty store, both with limits so small that
-//! everything is forgotten as early as possible, and with limits that are never reached.
+//! everything is discarded as early as possible, and with limits that are never reached.
 
 mod chosen;
 mod restored;
@@ -104,14 +104,14 @@ fn every_prefix_at_strict_serializable() {
 }
 
 #[test]
-fn what_is_never_said_may_have_been_written() {
+fn unknown_writes_may_have_happened() {
     let checker = checker(Model::STRICT_SERIALIZABLE, LINEARIZABLE);
     let refused = prefixes::<RegisterJudge>(&checker, Model::STRICT_SERIALIZABLE, &assumed(LINEARIZABLE), true, 1000);
     assert!((200..970).contains(&refused), "{refused}");
 }
 
 #[test]
-fn what_is_said_late_counts_at_other_levels() {
+fn writes_known_late_count_at_other_levels() {
     for name in ["strong-snapshot-isolation", "strong-session-serializable", "serializable", "read-committed"] {
         for assumptions in [LINEARIZABLE, [true, true, false]] {
             let model = name.parse().unwrap();
@@ -123,7 +123,7 @@ fn what_is_said_late_counts_at_other_levels() {
 }
 
 #[test]
-fn what_is_said_late_is_forgotten_like_the_rest() {
+fn writes_known_late_are_discarded_like_the_rest() {
     let checker = checker(Model::STRICT_SERIALIZABLE, LINEARIZABLE);
     let refused = forgetting::<RegisterJudge>(&checker, &assumed(LINEARIZABLE), true, 100);
     assert!((20..95).contains(&refused), "{refused}");
@@ -147,9 +147,9 @@ fn every_prefix_at_other_levels() {
     }
 }
 
-/// Tests long histories with rare faults: forgetting changes nothing, and the batch checker agrees.
+/// Tests long histories with rare faults: discarding changes nothing, and the batch checker agrees.
 #[test]
-fn what_is_forgotten_makes_no_difference() {
+fn discarding_transactions_makes_no_difference() {
     let (strict, mut refused) = (Model::STRICT_SERIALIZABLE, 0);
     for seed in 0..40 {
         let assumptions = [seed % 2 == 0, false, true];
@@ -177,7 +177,7 @@ fn what_is_forgotten_makes_no_difference() {
 
 /// Another transaction wrote the value that one reads and then writes: the read may have observed the other write.
 #[test]
-fn a_value_that_two_write_is_not_read_too_early() {
+fn a_value_with_two_writers_is_not_read_too_early() {
     let first = [(3, "invoke", "[:w y 3]"), (0, "invoke", "[:r y nil][:w y 3]"), (0, "ok", "[:r y 3][:w y 3]")];
     let rest = [(3, "ok", "[:w y 3]")];
     let text = ops(&[&first[..], &rest].concat());
@@ -225,7 +225,7 @@ fn an_order_beside_a_version_that_was_read_is_needed() {
 /// A crashed write turns out to have happened: by one key after another write, by another key before a read of that
 /// one.
 #[test]
-fn what_crashed_may_be_beside_a_version_that_was_read() {
+fn a_crashed_write_may_be_beside_a_version_that_was_read() {
     let lines = [
         (0, "invoke", "[:w x 1][:w y 1]"),
         (1, "invoke", "[:r y nil]"),
@@ -243,7 +243,7 @@ fn what_crashed_may_be_beside_a_version_that_was_read() {
 /// Two transactions that overwrite values that the other one read must not also both write a third key, in either
 /// order.
 #[test]
-fn where_two_rw_edges_may_not_be_adjacent_each_order_is_needed() {
+fn if_two_rw_edges_may_not_be_adjacent_each_order_is_needed() {
     let lines = [
         (0, "invoke", "[:r a nil][:w b 1][:w x 1]"),
         (1, "invoke", "[:r b nil][:w a 1][:w x 2]"),
@@ -255,7 +255,7 @@ fn where_two_rw_edges_may_not_be_adjacent_each_order_is_needed() {
     }
 }
 
-/// Old values of a key and old transactions are forgotten, whatever the length of the history.
+/// Old values of a key and old transactions are discarded, whatever the length of the history.
 #[test]
 fn memory_depends_on_what_is_in_use() {
     let mut lines = Vec::new();
@@ -272,7 +272,7 @@ fn memory_depends_on_what_is_in_use() {
     }
     let report = Box::new(run).finish(&history_core::Budget::default()).unwrap();
     assert_eq!((report.verdict, &report.notes[..]), (Verdict::Valid, &[][..]));
-    // A read of any forgotten value is recognized as stale.
+    // A read of any discarded value is recognized as stale.
     for stale in ["[:r x nil]", "[:r x 1]", "[:r x 1500]", "[:r x 2998]"] {
         let mut lines = lines.clone();
         lines.extend([(1, "invoke", "[:r x nil]"), (1, "ok", stale)]);
@@ -285,9 +285,9 @@ fn memory_depends_on_what_is_in_use() {
     assert_eq!(judged, (None, Verdict::Unknown));
 }
 
-/// Without linearizable keys nothing is forgotten, so reaching a limit ends the checking, and this is reported.
+/// Without linearizable keys nothing is discarded, so reaching a limit ends the checking, and this is reported.
 #[test]
-fn a_limit_ends_what_has_no_bound() {
+fn a_limit_ends_checks_without_a_memory_bound() {
     let mut lines = Vec::new();
     let writes: Vec<String> = (1..60).map(|value| format!("[:w x {value}]")).collect();
     for write in &writes {
@@ -324,7 +324,7 @@ fn a_write_that_crashed_may_be_read_at_any_time() {
 
 /// A key that is named again after it was dropped makes the verdict unknown, but not wrongly invalid.
 #[test]
-fn a_key_that_was_dropped_is_known_by_its_name() {
+fn the_name_of_a_dropped_key_is_kept() {
     let mut text = String::new();
     for key in 0..400 {
         let (write, read) = (format!("[:w {key} 1]"), format!("[:r {key} nil]"));
@@ -343,7 +343,7 @@ fn a_key_that_was_dropped_is_known_by_its_name() {
 /// Unused keys keep transactions in memory: two writes of each were concurrent, and neither was read. These keys are
 /// dropped before those in use.
 #[test]
-fn keys_that_are_quiet_are_dropped_for_the_sake_of_those_in_use() {
+fn unused_keys_are_dropped_before_used_ones() {
     let mut text = String::new();
     for key in 0..200 {
         let (one, other, used) = (format!("[:w {key} 1]"), format!("[:w {key} 2]"), format!("[:w x {key}]"));
@@ -363,7 +363,7 @@ fn keys_that_are_quiet_are_dropped_for_the_sake_of_those_in_use() {
 
 /// Writes a value that was read before its key was dropped: this may be its second write.
 #[test]
-fn a_value_that_is_written_again_after_its_key_was_dropped_ends_the_judgement() {
+fn a_value_written_again_after_its_key_was_dropped_ends_the_check() {
     let mut text = String::new();
     for key in 0..400 {
         let (write, read) = (format!("[:w {key} 1]"), format!("[:r {key} nil]"));
@@ -412,5 +412,5 @@ fn the_next_violation_is_found() {
             }
         }
     }
-    assert!(counts.iter().all(|count| *count > 10), "{counts:?}: too few to learn from");
+    assert!(counts.iter().all(|count| *count > 10), "{counts:?}: too few violations");
 }

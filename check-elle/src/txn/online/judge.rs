@@ -1,5 +1,5 @@
-//! The interface of a judge, which checks one level event by event. It holds a workload's rules: what each invocation
-//! and each completion adds to the version orders and to the graph.
+//! The interface of a judge, which checks one level event by event. It contains a workload's rules: what each
+//! invocation and each completion adds to the version orders and to the graph.
 
 use super::decode::{Mop, Vocabulary};
 use super::time::{At, Cycle, Graph};
@@ -77,7 +77,7 @@ impl Stop {
 const PASSED_MAX: usize = 10_000;
 
 /// Violations after which a judge continued, and which anomalies are violations.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 #[derive(Clone, Debug)]
 pub(crate) struct Findings {
     prohibited: AnomalySet,
@@ -280,7 +280,7 @@ pub(crate) trait Judge: Parts + Clone + Send {
     /// Adds the writes of a transaction that is about to end with the op `index`; its invocation did not contain them.
     fn declare(&mut self, txn: u32, index: u64, mops: &[Mop], said: Said) -> Result<(), Stop>;
 
-    /// Ends a transaction that happened. `codes` holds the values that it read.
+    /// Ends a transaction that happened. `codes` contains the values that it read.
     fn complete(&mut self, txn: u32, index: u64, mops: &[Mop], codes: &[i64]) -> Result<(), Stop>;
 
     /// Ends a transaction that failed.
@@ -329,11 +329,11 @@ pub(crate) trait Judge: Parts + Clone + Send {
 
     fn graph_mut(&mut self) -> &mut Graph;
 
-    /// Returns true if the judge forgets transactions that no later event can make part of a violation: memory is
+    /// Returns true if the judge discards transactions that no later event can make part of a violation: memory is
     /// bounded.
     fn forgets(&self) -> bool;
 
-    /// Forgets all transactions and versions that can be forgotten now.
+    /// Discards all transactions and versions that can be discarded now.
     fn forget(&mut self);
 
     /// Drops keys that were last named before the op `op`, the longest unnamed first, until at most `values` values

@@ -31,7 +31,7 @@ pub(crate) struct GivenUp {
 
 history_core::state!(struct GivenUp { open, first_open, all });
 
-/// Forgets what no later event can make part of a violation, if a clean-up is due. Amortized O(edges) per event.
+/// Discards what no later event can make part of a violation, if a clean-up is due. Amortized O(edges) per event.
 pub(crate) fn clean_up<J: Judge>(judge: &mut J, op: u64, limits: &Limits, given_up: &mut GivenUp) {
     let left = judge.kept().values;
     if judge.values() > limits.values.max(left + left / 4) {
@@ -50,11 +50,11 @@ pub(crate) fn clean_up<J: Judge>(judge: &mut J, op: u64, limits: &Limits, given_
     }
     judge.forget();
     if judge.graph().count > limits.txns {
-        // Writers of values that nobody has read are kept because of keys that may never be used again.
+        // Writers of values that no transaction has read are kept because of keys that may never be used again.
         judge.drop_keys(op.saturating_sub(limits.idle), judge.values() / 2);
         judge.forget();
     }
-    // While an operation is open, nothing that follows it is forgotten.
+    // While an operation is open, nothing that follows it is discarded.
     while judge.graph().count > limits.txns / 2 {
         let is_over = judge.graph().count > limits.txns;
         let Some(txn) = judge.graph_mut().earliest_open().filter(|_| is_over) else { break };

@@ -26,11 +26,11 @@
 //! floors, since `floor(u) < done(u) <= after(v)`. A cycle of data through it has `after(v)` in the floor of `u`. If
 //! `done(v) <= after(u)`, it is a violation at once.
 //!
-//! **Forgetting.** Let the **targets** be the transactions to which a later event may add an edge that `done` and
+//! **Discarding.** Let the **targets** be the transactions to which a later event may add an edge that `done` and
 //! `after` do not decide. Only transactions that targets lead to matter, and of those only the ones that a target `v`
 //! leads to by way of transactions `t` with `after(t) < done(v)`: `v` may get a greater floor, less than `done(v)`,
 //! which passes on to what it leads to. A transaction `t` with `after(t) >= done(v)` already has such a floor, and
-//! floors show a cycle through `v` and `t`. All other transactions are forgotten: no later event changes their floors
+//! floors show a cycle through `v` and `t`. All other transactions are discarded: no later event changes their floors
 //! or makes them part of a cycle that floors do not show, because a new edge leads to a target, so what it makes
 //! reachable was reachable from a target before. The workload defines which transactions are targets.
 //!

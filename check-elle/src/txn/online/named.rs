@@ -25,9 +25,9 @@ impl Named {
         self.last
     }
 
-    /// How long the key has been unnamed at the op `until`, multiplied by how often it was named per op before. A key
-    /// that is named rarely is often unnamed for long, and may be named again; one that was named constantly and no
-    /// longer is will not.
+    /// How long the key has been unnamed at the op `until`, multiplied by the frequency with which ops named it before.
+    /// A rarely named key is often unnamed for long, and may be named again. A key that was named constantly and no
+    /// longer is will probably not be named again.
     pub(crate) fn quiet(&self, until: u64) -> u64 {
         let span = self.last.saturating_sub(self.first).saturating_add(1);
         until.saturating_sub(self.last).saturating_mul(self.times) / span

@@ -4,8 +4,8 @@
 //! Every node has a place, and every edge leads to a greater place. An edge that does not is inserted in two steps:
 //!
 //! 1. If the target leads to at most [`FOLLOWED_MAX`] nodes, these get new places at the end. The nodes that they lead
-//!    to are among them, so no edge leads back. Transactions that are new, or whose writes nobody has read, lead
-//!    nowhere, so this is the usual case, regardless of the distance between the two places.
+//!    to are among them, so no edge leads back. New transactions, and those whose writes no transaction has read, lead
+//!    to no node, so this is the usual case, regardless of the distance between the two places.
 //! 2. Otherwise, Pearce and Kelly's two searches between the two places find nodes, which then exchange their places.
 
 use history_core::cast::Cast as _;

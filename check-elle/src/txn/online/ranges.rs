@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_found_again_in_whatever_order_they_came() {
+    fn numbers_are_found_again_whatever_their_order() {
         for step in [1, 7, 11] {
             let mut set = Ranges::default();
             for at in 0..100 {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_ranges_become_fewer_that_hold_more() {
+    fn too_many_ranges_are_merged() {
         let mut set = Ranges::default();
         let numbers = 0..i64::try_from(3 * RANGES_MAX).unwrap();
         for number in numbers.clone() {

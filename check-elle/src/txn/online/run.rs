@@ -36,7 +36,7 @@ pub(crate) struct Sizes {
     pub(crate) forgetting: Limits,
     /// Ops that the batch checker keeps.
     pub(crate) batch_ops: u64,
-    /// Transactions and edges of a judge that does not forget.
+    /// Transactions and edges of a judge that does not discard.
     pub(crate) whole: usize,
     /// Values that are not small integers.
     pub(crate) names: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Sizes {
 
 /// An operation in flight.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 struct Open {
     is_there: bool,
     /// The transaction's number in each judge.

@@ -257,7 +257,8 @@ pub(crate) fn judge<J: Judge>(
     (violated, Box::new(run).finish(&history_core::Budget::default()).unwrap().verdict)
 }
 
-/// Returns each op that proves a violation, in a run that keeps going; `None` if it was not judged to the end.
+/// Returns each op that proves a violation, in a run that continues after violations; `None` if it was not judged to
+/// the end.
 pub(crate) fn violations<J: Judge>(
     text: &str,
     model: Model,

@@ -60,13 +60,13 @@ pub(crate) struct Txn {
     pub(crate) writes: Vec<u32>,
 }
 
-/// A transaction as an end of an edge; the transaction itself may be forgotten.
+/// A transaction as an end of an edge; the transaction itself may be discarded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub(crate) txn: u32,
     pub(crate) after: Gate,
     pub(crate) done: Gate,
-    /// The greatest gate that leads to it, if it is forgotten; 0 where the value does not matter.
+    /// The greatest gate that leads to it, if it is discarded; 0 where the value does not matter.
     pub(crate) floor: Gate,
     pub(crate) index: u64,
 }
@@ -79,7 +79,7 @@ pub(crate) struct Cycle {
 }
 
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(crate) struct Graph {
     level: CycleExistsSpec,
     /// The edges that the level adds to data dependencies.

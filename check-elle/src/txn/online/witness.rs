@@ -89,7 +89,7 @@ impl<J: Judge> Place<J> {
         self.take(kept.slot, &event, limits)
     }
 
-    /// No op comes any more. Whether the order of all versions is known or chosen.
+    /// Ends the history. Returns true if the order of all versions is known or chosen.
     fn conclude(&mut self) -> bool {
         self.judge.conclude();
         self.judge.unordered_key().is_none()
@@ -97,7 +97,8 @@ impl<J: Judge> Place<J> {
 }
 
 impl<J: Judge> Witness<J> {
-    /// A judge that chooses from now on, and what numbers it gave the transactions in flight, by slot.
+    /// Creates a judge that chooses orders from now on. Also returns the numbers of the transactions in flight in this
+    /// judge, by slot.
     pub(super) fn new(judge: J, txns: Vec<u32>) -> Witness<J> {
         let now = Place { judge, txns, given_up: GivenUp::default(), ops: 0 };
         Witness { before: VecDeque::from([now.clone()]), now, kept: VecDeque::new(), again: 0 }
@@ -107,7 +108,7 @@ impl<J: Judge> Witness<J> {
         &self.now.judge
     }
 
-    /// Processes an op. Returns true if there still is an order of all versions that nothing contradicts.
+    /// Processes an op. Returns true if there is still an order of all versions that nothing contradicts.
     pub(super) fn take(&mut self, slot: usize, event: &Event<'_>, limits: &Limits) -> bool {
         let (mops, codes) = (event.mops.to_vec(), event.codes.to_vec());
         self.kept.push_back(Kept { slot, facts: event.facts, mops, codes });

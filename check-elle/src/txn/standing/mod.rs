@@ -98,7 +98,7 @@ struct Doubts {
 }
 
 /// The properties of a history, and what follows for models.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(crate) struct Standing {
     /// Whether any model can be known to hold.
     is_judged: bool,

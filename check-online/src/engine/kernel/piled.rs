@@ -128,10 +128,11 @@ impl Kernel {
         world.after.put(state, first)
     }
 
-    /// The entries of the pile that may be of use in `state`, to configuration `from` or to any one, in order.
+    /// The entries of the pile that may be useful in `state`, to configuration `from` or to any one, in order.
     ///
-    /// An effect that does not last is of use only to operations that can observe it before the state changes again:
+    /// An effect that does not last is useful only to operations that can observe it before the state changes again:
     /// some operation in flight that has not taken effect and that is not valid in the current state, or another
+    /// operation of the pile that is itself useful. All other operations are possible without it.
     /// operation of the pile that is of use itself. All other operations are possible without it.
     fn useful(&self, world: &mut World<'_>, pile: &Pile, state: StateId, from: Option<usize>, into: &mut Entries) {
         into.clear();

@@ -1,5 +1,5 @@
-//! Compares registers of distinct writes with all orders of the few operations that matter. So many operations are in
-//! flight that only the algorithm for distinct writes decides.
+//! Compares registers of distinct writes with all orders of the few operations that matter. The number of operations in
+//! flight is so great that only the algorithm for distinct writes decides.
 
 use super::oracle::linearizable;
 use super::world;
@@ -45,7 +45,7 @@ fn first_refused(operations: &[Operation<RegisterOp>]) -> Option<usize> {
 }
 
 #[test]
-fn a_crowd_that_nobody_sees_changes_nothing() {
+fn many_unobserved_writes_do_not_change_the_verdict() {
     use RegisterOp::{Read, Write};
     let ops = [Write(1), Write(2), Write(3), Read(1), Read(1), Read(2), Read(2), Read(Interner::NIL)];
     let (mut valid, mut invalid) = (0, 0);
@@ -63,5 +63,5 @@ fn a_crowd_that_nobody_sees_changes_nothing() {
         assert_eq!(refused, first_refused(few).map(|op| (op, true)), "{few:?}");
         *if refused.is_some() { &mut invalid } else { &mut valid } += 1;
     });
-    assert!(valid > 100 && invalid > 100, "{valid} valid, {invalid} invalid: too few to learn from");
+    assert!(valid > 100 && invalid > 100, "{valid} valid, {invalid} invalid: too few histories");
 }

@@ -26,27 +26,30 @@ fn hold<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> bool {
     for engine in ENGINES {
         let settings = Settings { engine, ..Settings::default() };
         let answer = check_with(model, operations, settings, &Budget::default());
-        let told = || format!("{engine:?} of {operations:#?} says {answer:#?}");
-        assert_eq!(answer.verdict(), if expected { Verdict::Valid } else { Verdict::Invalid }, "{}", told());
+        let context = || format!("{engine:?} of {operations:#?}: {answer:#?}");
+        assert_eq!(answer.verdict(), if expected { Verdict::Valid } else { Verdict::Invalid }, "{}", context());
         let mut refused = Vec::new();
         for part in &answer.parts {
             match &part.outcome {
                 Outcome::Linearizable(order) => {
                     let mine = part_of(model, operations, order.first().copied());
-                    assert!(admits(model, &mine, operations, order), "{}", told());
+                    assert!(admits(model, &mine, operations, order), "{}", context());
                     refused.push(None);
                 }
                 Outcome::Refused(refusal) => {
                     certify(model, operations, refusal);
                     refused.push(Some(Refusal { conflict: None, ..refusal.clone() }));
                 }
-                Outcome::Unknown(_) => panic!("{}", told()),
+                Outcome::Unknown(_) => panic!("{}", context()),
             }
         }
         refusals.push(refused);
     }
     hold_beam(model, operations, expected);
-    assert!(refusals.windows(2).all(|pair| pair[0] == pair[1]), "engines refuse {operations:?} alike: {refusals:?}");
+    assert!(
+        refusals.windows(2).all(|pair| pair[0] == pair[1]),
+        "engines refuse {operations:?} in the same way: {refusals:?}"
+    );
     expected
 }
 
@@ -90,10 +93,10 @@ fn part_of<M: Model>(model: &M, operations: &[Operation<M::Op>], one: Option<usi
 
 /// Derives the content of a refusal again, without the search.
 fn certify<M: Model>(model: &M, operations: &[Operation<M::Op>], refusal: &Refusal) {
-    let told = || format!("{refusal:#?} of {operations:#?}");
+    let context = || format!("{refusal:#?} of {operations:#?}");
     let mine = part_of(model, operations, Some(refusal.op));
     // The history before the return of the refused operation: operations that return later are in flight.
-    let until = operations[refusal.op].ret.expect("what is refused returned");
+    let until = operations[refusal.op].ret.expect("a refused operation has returned");
     let cut = |keep: bool| -> Vec<Operation<M::Op>> {
         let cut = |at: &usize| {
             let mut operation = operations[*at].clone();
@@ -102,29 +105,29 @@ fn certify<M: Model>(model: &M, operations: &[Operation<M::Op>], refusal: &Refus
         };
         mine.iter().filter(|at| operations[**at].call <= until).map(cut).collect()
     };
-    assert!(!linearizable(model, &cut(true)), "refused too soon: {}", told());
-    assert!(refusal.is_first, "small histories are searched to the end: {}", told());
-    assert!(linearizable(model, &cut(false)), "refused too late: {}", told());
-    assert!(!refusal.ends.is_empty(), "{}", told());
+    assert!(!linearizable(model, &cut(true)), "refused too soon: {}", context());
+    assert!(refusal.is_first, "small histories are searched to the end: {}", context());
+    assert!(linearizable(model, &cut(false)), "refused too late: {}", context());
+    assert!(!refusal.ends.is_empty(), "{}", context());
     let before: Vec<usize> = mine.iter().copied().filter(|at| operations[*at].call <= until).collect();
     let mut open = operations.to_vec();
     for (at, operation) in open.iter_mut().enumerate() {
         operation.ret = operation.ret.filter(|ret| *ret < until && at != refusal.op);
     }
     for end in &refusal.ends {
-        assert!(admits(model, &before, &open, &end.order), "an end that cannot be: {}", told());
+        assert!(admits(model, &before, &open, &end.order), "an impossible end: {}", context());
         let states = oracle::replay(model, operations, &end.order);
-        assert!(states.iter().any(|state| model.describe_state(state) == end.state), "{}", told());
+        assert!(states.iter().any(|state| model.describe_state(state) == end.state), "{}", context());
         // The operation cannot be placed next from any of them.
         if !end.order.contains(&refusal.op) {
             let mut order = end.order.clone();
             order.push(refusal.op);
-            assert!(oracle::replay(model, operations, &order).is_empty(), "{}", told());
+            assert!(oracle::replay(model, operations, &order).is_empty(), "{}", context());
         }
     }
     for order in &refusal.others {
-        assert!(admits(model, &before, &open, order), "an order that cannot be: {}", told());
-        assert!(!refusal.ends.iter().any(|end| end.order == *order), "told twice: {}", told());
+        assert!(admits(model, &before, &open, order), "an impossible order: {}", context());
+        assert!(!refusal.ends.iter().any(|end| end.order == *order), "reported twice: {}", context());
         let in_flight = |op: &&usize| open[**op].ret.is_none();
         let longest_of = |op: &usize| {
             let with_it =
@@ -132,10 +135,14 @@ fn certify<M: Model>(model: &M, operations: &[Operation<M::Op>], refusal: &Refus
             with_it.map(Vec::len).max()
         };
         let is_longest = |op: &usize| longest_of(op) == Some(order.len());
-        assert!(order.iter().filter(in_flight).any(is_longest), "it is of no use: {}", told());
+        assert!(
+            order.iter().filter(in_flight).any(is_longest),
+            "the order is not the longest one with any operation in flight: {}",
+            context()
+        );
     }
     if let Some(Conflict::BeforeWrite { read, write }) = refusal.conflict {
-        assert!(operations[read].ret < Some(operations[write].call), "{}", told());
+        assert!(operations[read].ret < Some(operations[write].call), "{}", context());
     }
 }
 
@@ -147,5 +154,5 @@ fn hold_model<M: Spec + Default>(ops: &[M::Op]) {
     world::random(6, ops, (4_000, 6), |operations| count(hold(&model, operations)));
     // Half of the operations crashed.
     world::random(7, ops, (4_000, 2), |operations| count(hold(&model, operations)));
-    assert!(valid > 500 && invalid > 500, "{}: {valid} valid, {invalid} invalid: too few to learn from", M::NAME);
+    assert!(valid > 500 && invalid > 500, "{}: {valid} valid, {invalid} invalid: too few histories", M::NAME);
 }

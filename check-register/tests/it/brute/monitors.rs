@@ -56,8 +56,8 @@ fn hold<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], see
     let model: S = with_initial(initial);
     let searched = decide(&model, operations, Engine::JustInTime);
     let monitored = decide(&model, operations, Engine::Monitor);
-    let told = || format!("initial {initial:?}, {operations:?}: {monitored:?}, searched {searched:?}");
-    assert_eq!(searched.len(), monitored.len(), "{}", told());
+    let context = || format!("initial {initial:?}, {operations:?}: {monitored:?}, searched {searched:?}");
+    assert_eq!(searched.len(), monitored.len(), "{}", context());
     for (searched, monitored) in searched.iter().zip(&monitored) {
         match (searched, monitored) {
             // If the search gives up, the monitor is not verified here; the shorter histories verify it.
@@ -66,29 +66,29 @@ fn hold<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], see
             (Outcome::Linearizable(_), Outcome::Linearizable(order)) => {
                 if parts(&model, operations).is_none() {
                     let all: Vec<usize> = (0..operations.len()).collect();
-                    assert!(admits(&model, &all, operations, order), "{}", told());
+                    assert!(admits(&model, &all, operations, order), "{}", context());
                 }
                 seen.valid += 1;
             }
             (Outcome::Refused(one), Outcome::Refused(other)) => {
                 if one.is_first && other.is_first {
-                    assert_eq!((one.op, one.is_first), (other.op, other.is_first), "{}", told());
+                    assert_eq!((one.op, one.is_first), (other.op, other.is_first), "{}", context());
                 } else if one.is_first {
-                    assert!(operations[one.op].ret <= operations[other.op].ret, "{}", told());
+                    assert!(operations[one.op].ret <= operations[other.op].ret, "{}", context());
                     seen.not_first += 1;
                 }
                 seen.invalid += 1;
                 seen.conflicts += u64::from(other.conflict.is_some());
                 certify::<S>(initial, operations, other);
             }
-            _ => panic!("{}", told()),
+            _ => panic!("{}", context()),
         }
     }
     if operations.len() <= 6 {
         let expected = linearizable(&model, operations);
         let refused = monitored.iter().any(|outcome| matches!(outcome, Outcome::Refused(_)));
         let unknown = monitored.iter().any(|outcome| matches!(outcome, Outcome::Unknown(_)));
-        assert!(unknown || expected != refused, "{}", told());
+        assert!(unknown || expected != refused, "{}", context());
     }
 }
 
@@ -110,7 +110,7 @@ fn certify<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], 
         Some(Handling::All(values)) => values.iter().copied().collect::<BTreeSet<i64>>(),
         other => panic!("{other:?}"),
     };
-    let told = || format!("{conflict:?} of {operations:?}");
+    let context = || format!("{conflict:?} of {operations:?}");
     let is_put = |at: &usize| matches!(model.shortcuts().handling(&operations[*at].op), Some(Handling::Put(_)));
     let cut =
         |at: &usize| Operation { ret: operations[*at].ret.filter(|ret| *ret <= until), ..operations[*at].clone() };
@@ -123,14 +123,18 @@ fn certify<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], 
             let is_unknown = |value_of: &i64| {
                 !initial.contains(value_of) && (0..operations.len()).filter(is_put).all(|at| value(at) != *value_of)
             };
-            assert!(shown.iter().any(is_unknown), "{}", told());
+            assert!(shown.iter().any(is_unknown), "{}", context());
         }
         Conflict::BeforePut { take, put } => {
-            assert!(operations[*take].ret.unwrap() < operations[*put].call, "{}", told());
+            assert!(operations[*take].ret.unwrap() < operations[*put].call, "{}", context());
         }
         Conflict::TakenTwice { take, other } => {
             assert_eq!(value(*take), value(*other));
-            assert!(take != other && operations[*take].ret.is_some() && operations[*other].ret.is_some(), "{}", told());
+            assert!(
+                take != other && operations[*take].ret.is_some() && operations[*other].ret.is_some(),
+                "{}",
+                context()
+            );
         }
         Conflict::NeverEmpty { .. } | Conflict::Values { .. } => {
             let (values, nothing) = match conflict {
@@ -153,7 +157,7 @@ fn certify<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], 
                 return;
             }
             let (from_start, few) = of(values);
-            assert!(!linearizable(&with_initial::<S>(&from_start), &few), "{}", told());
+            assert!(!linearizable(&with_initial::<S>(&from_start), &few), "{}", context());
             for left_out in 0..values.len() {
                 let mut less = values.clone();
                 less.remove(left_out);
@@ -161,24 +165,28 @@ fn certify<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], 
                     .iter()
                     .any(|operation| matches!(model.shortcuts().handling(&operation.op), Some(Handling::Any)));
                 let (from_start, few) = of(&less);
-                assert!(has_crashed || linearizable(&with_initial::<S>(&from_start), &few), "not small: {}", told());
+                assert!(has_crashed || linearizable(&with_initial::<S>(&from_start), &few), "not small: {}", context());
             }
         }
         Conflict::Reads { read: one, other } => {
-            assert!(!read(*one).is_subset(&read(*other)) && !read(*other).is_subset(&read(*one)), "{}", told());
+            assert!(!read(*one).is_subset(&read(*other)) && !read(*other).is_subset(&read(*one)), "{}", context());
         }
         Conflict::WithoutInitial { read: one } => {
-            assert!(initial.iter().any(|value| !read(*one).contains(value)), "{}", told());
+            assert!(initial.iter().any(|value| !read(*one).contains(value)), "{}", context());
         }
         Conflict::Backwards { first, second, read: shows } => {
-            assert!(operations[*second].ret.unwrap() < operations[*first].call, "{}", told());
+            assert!(operations[*second].ret.unwrap() < operations[*first].call, "{}", context());
             let of_adds = is_put(first) && is_put(second);
-            assert_eq!(shows.is_some(), of_adds, "{}", told());
+            assert_eq!(shows.is_some(), of_adds, "{}", context());
             if let Some(shows) = shows {
-                assert!(read(*shows).contains(&value(*first)) && !read(*shows).contains(&value(*second)), "{}", told());
+                assert!(
+                    read(*shows).contains(&value(*first)) && !read(*shows).contains(&value(*second)),
+                    "{}",
+                    context()
+                );
             } else {
                 let later = if is_put(second) { BTreeSet::from([value(*second)]) } else { read(*second) };
-                assert!(!later.is_subset(&read(*first)), "{}", told());
+                assert!(!later.is_subset(&read(*first)), "{}", context());
             }
         }
         other => panic!("{other:?}"),
@@ -242,10 +250,10 @@ fn hold_kind<S: Spec + Default>(kind: &Kind<S>) {
     {
         let mut seen = Seen::default();
         random(kind, (len, crash_one_in), |initial, operations| hold::<S>(initial, operations, &mut seen));
-        let told = format!("{} of {len}, one in {crash_one_in}: {seen:?}", S::NAME);
-        println!("{told}");
-        assert!(seen.valid > 50 && seen.invalid > 50, "too few to learn from: {told}");
-        assert!(seen.unknown <= (seen.valid + seen.invalid) / kind.unknown_in, "{told}");
+        let counts = format!("{} of {len}, one in {crash_one_in}: {seen:?}", S::NAME);
+        println!("{counts}");
+        assert!(seen.valid > 50 && seen.invalid > 50, "too few histories: {counts}");
+        assert!(seen.unknown <= (seen.valid + seen.invalid) / kind.unknown_in, "{counts}");
     }
 }
 
@@ -289,7 +297,7 @@ fn deques() {
 /// A take of a higher value observes a lower one, which a crashed take that was called in the meantime may have
 /// removed.
 #[test]
-fn a_crashed_take_may_come_late() {
+fn a_crashed_take_may_take_effect_late() {
     let put = |value| QueueOp::Put(value);
     let operation = |op, call, ret| Operation { process: 0, op, call, ret };
     let history = |crashed_at| {
@@ -345,7 +353,7 @@ fn deques_of_both_ends() {
 
 /// Two takes of a value are in flight, at different ends: until one returns, either may have removed it.
 #[test]
-fn a_value_of_a_deque_that_two_take() {
+fn a_value_of_a_deque_with_two_takes() {
     let pop = |end, value, call, ret| Operation {
         process: 0,
         op: DequeOp::Pop(end, Removed::Value(value)),

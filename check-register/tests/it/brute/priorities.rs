@@ -37,7 +37,7 @@ fn values_of_one_priority() {
             verdict => panic!("{verdict:?}: {operations:?}"),
         }
     });
-    assert!(valid > 500 && invalid > 500, "{valid} valid, {invalid} invalid: too few to learn from");
+    assert!(valid > 500 && invalid > 500, "{valid} valid, {invalid} invalid: too few histories");
 }
 
 /// The verdict on a history of one client that inserts the first values and then removes the others.
@@ -50,7 +50,7 @@ fn verdict(inserted: &[&str], deleted: &[&str]) -> Verdict {
 }
 
 #[test]
-fn of_one_priority_any_leaves_first() {
+fn values_of_one_priority_are_removed_in_any_order() {
     for deleted in [["[1 :b]", "[1 :c]", "[2 :a]"], ["[1 :c]", "[1 :b]", "[2 :a]"]] {
         assert_eq!(verdict(&["[2 :a]", "[1 :b]", "[1 :c]"], &deleted), Verdict::Valid, "{deleted:?}");
     }

@@ -65,8 +65,8 @@ pub(crate) fn record<S: Spec>(model: &S, operations: &[Operation<S::Op>], unread
             builder.push_op(&strange(kind, operations.len())).unwrap();
         }
         let Some((_, operation, returns)) = all.get(at).copied() else { break };
-        let Datum::Vector(said) = model.datum(&operations[operation].op) else { panic!("an op is a vector") };
-        let [f, value] = &said[..] else { panic!("of its function and its value") };
+        let Datum::Vector(op) = model.datum(&operations[operation].op) else { panic!("an op is a vector") };
+        let [f, value] = &op[..] else { panic!("an op consists of its function and its value") };
         let f = f.to_string().trim_start_matches(':').to_owned();
         let value = if f == "read" && !returns { Datum::Nil } else { value.clone() };
         let kind = if returns { OpKind::Ok } else { OpKind::Invoke };
@@ -84,7 +84,7 @@ pub(crate) fn record<S: Spec>(model: &S, operations: &[Operation<S::Op>], unread
 }
 
 /// Transactions of two registers. None both reads and writes: the reads of a transaction in flight would show whether
-/// it may have written yet, which a checker that watches learns too late.
+/// it may have written yet, and a checker that watches receives them too late.
 pub(crate) fn transactions() -> Vec<Box<[RegisterAccess]>> {
     let read = |key, value| RegisterAccess::Read { key, value };
     let write = |key, value| RegisterAccess::Write { key, value };

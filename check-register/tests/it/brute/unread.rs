@@ -36,7 +36,7 @@ fn hold_model<S: Spec + Clone + Default + 'static>(ops: &[S::Op]) {
             let engine = ENGINES[round % ENGINES.len()];
             let settings = Settings { engine, ..Settings::default() };
             let report = Linearizable { settings, ..Linearizable::<S>::default() }.check(&history).unwrap();
-            let told = || format!("{unread:?} of {operations:#?}: {report:#?}");
+            let context = || format!("{unread:?} of {operations:#?}: {report:#?}");
             let (judged, index) = match unread {
                 Unread::Ended(.., OpKind::Fail) => (operations.to_vec(), None),
                 Unread::Hidden(_) if linearizable(&model, operations) => (operations.to_vec(), None),
@@ -47,11 +47,11 @@ fn hold_model<S: Spec + Clone + Default + 'static>(ops: &[S::Op]) {
                 | Unread::Ended(event, ..) => (before(operations, event), Some(event)),
             };
             let is_linearizable = linearizable(&model, &judged);
-            assert_eq!(report.verdict == Verdict::Invalid, !is_linearizable, "{}", told());
-            assert_eq!(report.anomalies.len(), usize::from(!is_linearizable), "{}", told());
+            assert_eq!(report.verdict == Verdict::Invalid, !is_linearizable, "{}", context());
+            assert_eq!(report.anomalies.len(), usize::from(!is_linearizable), "{}", context());
             let Some(index) = index else {
                 let is_blamed = report.notes.iter().any(|note| note.contains("No verdict, because of the op at"));
-                assert!(!is_blamed, "{}", told());
+                assert!(!is_blamed, "{}", context());
                 continue;
             };
             let start = match (is_linearizable, unread) {
@@ -61,9 +61,9 @@ fn hold_model<S: Spec + Clone + Default + 'static>(ops: &[S::Op]) {
             };
             unknown += usize::from(report.verdict == Verdict::Unknown);
             invalid += usize::from(report.verdict == Verdict::Invalid);
-            assert_ne!(report.verdict, Verdict::Valid, "{}", told());
+            assert_ne!(report.verdict, Verdict::Valid, "{}", context());
             let note = format!("{start}{index}: ");
-            assert!(report.notes.iter().any(|known| known.starts_with(&note)), "{}", told());
+            assert!(report.notes.iter().any(|known| known.starts_with(&note)), "{}", context());
         }
     });
     assert!(invalid > 100 && unknown > 100, "{}: {invalid} invalid, {unknown} unknown", S::NAME);

@@ -84,7 +84,7 @@ const SMALLEST: &[(&str, &str)] = &[
 
 #[test]
 fn each_kind_has_its_smallest_history_and_explanation() {
-    let mut told = String::new();
+    let mut explanations = String::new();
     for (name, lines) in SMALLEST {
         let text = ops(lines);
         let report = judge(&text);
@@ -92,18 +92,18 @@ fn each_kind_has_its_smallest_history_and_explanation() {
         let [anomaly] = &report.anomalies[..] else { panic!() };
         assert_eq!((anomaly.count, anomaly.witnesses.len()), (1, 1));
         let witness = &anomaly.witnesses[0];
-        let _ = write!(told, "{name}: {lines}\n{}", witness.explanation);
+        let _ = write!(explanations, "{name}: {lines}\n{}", witness.explanation);
         for (name, value) in &witness.facts {
-            let _ = writeln!(told, "  {name}: {value}");
+            let _ = writeln!(explanations, "  {name}: {value}");
         }
-        told.push('\n');
+        explanations.push('\n');
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(explanations);
 }
 
 #[test]
-fn what_is_found_where_more_happened() {
-    let mut told = String::new();
+fn anomalies_are_found_among_other_operations() {
+    let mut explanations = String::new();
     for (name, lines) in [
         // No op observed b. c is known since index 4, and so is b.
         ("stale-read", "0 w b a, 1 w c b, 2 r, 0 info, 2 ok c, 3 r, 3 ok a"),
@@ -122,9 +122,9 @@ fn what_is_found_where_more_happened() {
         let text = ops(lines);
         let report = judge(&text);
         assert_eq!(one(&report, &text), name, "{lines}");
-        let _ = writeln!(told, "{name}: {lines}\n{}", report.anomalies[0].witnesses[0].explanation);
+        let _ = writeln!(explanations, "{name}: {lines}\n{}", report.anomalies[0].witnesses[0].explanation);
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(explanations);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn an_id_proposed_twice_leaves_no_verdict_but_what_was_found_before() {
 }
 
 #[test]
-fn what_cannot_be_judged_says_where_and_why() {
+fn ops_that_cannot_be_checked_are_reported_with_place_and_reason() {
     let read = "{:process 0, :type :invoke, :f :read}";
     let write = "{:process 0, :type :invoke, :f :write, :value 1, :write-id 1, :prev-write-id 0}";
     for (text, reason) in [
@@ -275,7 +275,7 @@ fn the_times_decide_where_all_ops_have_one() {
 }
 
 #[test]
-fn keys_may_stand_in_front_of_values() {
+fn keys_may_precede_values() {
     let pair = |p: u32, f: &str, kind: &str, value: &str, ids: &str| {
         format!("{{:process {p}, :type :{kind}, :f :{f}, :value {value}, {ids}}}\n")
     };
@@ -304,7 +304,7 @@ fn keys_may_stand_in_front_of_values() {
 }
 
 #[test]
-fn a_window_forgets_and_says_so() {
+fn a_window_discards_versions_and_reports_it() {
     let forget = |n| VersionedRegister { forget: NonZeroU32::new(n), ..VersionedRegister::default() };
     let chain = "0 w b a, 0 ok, 0 w c b, 0 ok, 0 w d c, 0 ok";
     // The read began when d was known.

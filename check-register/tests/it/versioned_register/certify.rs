@@ -94,10 +94,10 @@ pub(crate) fn certify(history: &History, anomaly: &Anomaly) -> Result<(), String
 }
 
 fn ops_are_recorded(history: &History, witness: &Witness) -> bool {
-    witness.ops.iter().all(|told| {
+    witness.ops.iter().all(|named| {
         history.ops().any(|op| {
-            op.index == told.index && op.kind == told.kind && told.time_ns.is_none_or(|ns| op.time == Some(ns))
-        }) && witness.explanation.contains(&format!("{} = {{:index {}, ", told.name, told.index))
+            op.index == named.index && op.kind == named.kind && named.time_ns.is_none_or(|ns| op.time == Some(ns))
+        }) && witness.explanation.contains(&format!("{} = {{:index {}, ", named.name, named.index))
     })
 }
 

@@ -156,7 +156,7 @@ fn agree_on_all(world: &World, stride: usize) -> (usize, usize) {
 }
 
 #[test]
-fn three_operations_with_strangers_and_liars() {
+fn three_operations_with_unknown_versions_and_wrong_values() {
     let mut seen = 0;
     for calls in ["rrr", "rrw", "rwr", "wrr", "rww", "wrw", "wwr"] {
         seen += agree_on_all(&World { calls, fates: FATES, strangers: true, liars: true }, 7).0;

@@ -196,7 +196,7 @@ proptest! {
 
     /// Damaged histories get the verdict of the definition, and their witnesses are correct.
     #[test]
-    fn damage_is_judged_as_defined(
+    fn damaged_histories_get_the_defined_verdict(
         steps in steps(60), lies in prop::collection::vec(damage(), 1..4), initial: bool, forget in 1..4_u32,
     ) {
         let mut operations = run(&steps);
@@ -255,7 +255,7 @@ proptest! {
 
     /// Several registers in one history get the same verdicts as each of them alone.
     #[test]
-    fn keys_are_apart(
+    fn keys_are_checked_separately(
         one in steps(80), two in steps(80), lies in prop::collection::vec(damage(), 0..2), initial: bool,
         place in prop::sample::select(&[Place::Field, Place::FieldOfAnswers, Place::Value, Place::ValueOfAnswers]),
     ) {

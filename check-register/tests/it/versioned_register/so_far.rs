@@ -41,7 +41,7 @@ fn certain(checker: &VersionedRegister, ops: &[NewOp<'static>]) -> Option<usize>
         assert_eq!(report.is_some(), run.is_violated());
         match (&known, report) {
             (None, Some(report)) => known = Some((at, report)),
-            (Some(_), None) => panic!("it is taken back at op {at} of {ops:#?}"),
+            (Some(_), None) => panic!("the violation is retracted at op {at} of {ops:#?}"),
             (Some((_, before)), Some(now)) => holds(before, &now),
             (None, None) => {}
         }
@@ -109,7 +109,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_certain_is_what_the_beginning_proves(
+    fn a_violation_is_certain_if_the_prefix_proves_it(
         steps in steps(80),
         lies in prop::collection::vec(damage(), 1..10),
         others in super::properties::steps(20),
@@ -143,7 +143,7 @@ proptest! {
 }
 
 #[test]
-fn random_histories_are_violated_now_and_then() {
+fn some_random_histories_are_violated() {
     // Without violations, the law above would hold trivially.
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut violated = 0;
@@ -177,7 +177,7 @@ fn timed(ops: &[NewOp<'static>]) -> Vec<NewOp<'static>> {
 }
 
 #[test]
-fn it_is_known_at_the_op_that_proves_it_whatever_comes_next() {
+fn a_violation_is_known_at_the_op_that_proves_it() {
     let mut ops = lost_update();
     assert_eq!(certain(&checker(false, 0), &ops), Some(4));
     for (strange, reason) in [
@@ -199,7 +199,7 @@ fn it_is_known_at_the_op_that_proves_it_whatever_comes_next() {
 }
 
 #[test]
-fn times_keep_it_open_until_some_op_has_none() {
+fn violations_are_uncertain_while_all_ops_have_times() {
     let ops = timed(&lost_update());
     assert_eq!(certain(&checker(false, 0), &ops), None);
     assert_eq!(certain(&VersionedRegister { in_order: true, ..checker(false, 0) }, &ops), Some(4));
@@ -210,12 +210,12 @@ fn times_keep_it_open_until_some_op_has_none() {
     let earlier = write(OpKind::Invoke, 7, 1, 9).time_ns(1);
     let ops = [&ops[..], &[earlier]].concat();
     assert_eq!(judge(&checker(false, 0), &ops).verdict, Verdict::Unknown);
-    let told = VersionedRegister { in_order: true, ..checker(false, 0) };
-    assert_eq!(judge(&told, &ops).verdict, Verdict::Invalid);
+    let in_file_order = VersionedRegister { in_order: true, ..checker(false, 0) };
+    assert_eq!(judge(&in_file_order, &ops).verdict, Verdict::Invalid);
 }
 
 #[test]
-fn what_cannot_be_read_takes_back_no_violation_of_a_timed_history() {
+fn an_op_that_cannot_be_decoded_hides_no_violation_of_a_timed_history() {
     let strange = NewOp::new(OpKind::Invoke, 7).f("increment").time_ns(90);
     let found = [timed(&lost_update()), vec![strange]].concat();
     let judge = |ops: &[NewOp<'static>]| judge(&checker(false, 0), ops);
@@ -239,7 +239,7 @@ fn what_cannot_be_read_takes_back_no_violation_of_a_timed_history() {
 }
 
 #[test]
-fn what_cannot_be_read_takes_back_no_violation_wherever_keys_stand() {
+fn an_op_that_cannot_be_decoded_hides_no_violation_for_any_place_of_keys() {
     let pair = |op: NewOp<'static>| NewOp { value: Datum::Vector(vec![1.into(), op.value.clone()]), ..op };
     let mut ops: Vec<NewOp<'static>> = lost_update().into_iter().map(pair).collect();
     ops.push(NewOp::new(OpKind::Invoke, 7).f("increment"));
@@ -269,7 +269,7 @@ fn a_wrong_value_is_wrong_in_any_order() {
 }
 
 #[test]
-fn a_version_that_nobody_proposed_may_be_proposed_later() {
+fn an_unproposed_version_may_be_proposed_later() {
     let mut ops = [&lost_update()[..2], &read(3, 5)].concat();
     let mut run = start(&checker(false, 0));
     each(&ops, |op| _ = run.observe(op).unwrap());

@@ -18,7 +18,7 @@ fn data(page: &str) -> &str {
 fn body(page: &str) -> String {
     let (_, rest) = page.split_once("<section class=\"facts\">").unwrap();
     let (body, _) = rest.split_once("</section>").unwrap();
-    // Writes each row and item on a line of its own.
+    // Writes each row and item on a separate line.
     ["<h2>", "<ul", "<li>", "</ul>", "<details", "<summary>", "<div", "<tbody>", "<tr", "</tbody>", "</details>"]
         .iter()
         .fold(body.to_owned(), |body, tag| body.replace(tag, &format!("\n{tag}")))
@@ -57,7 +57,7 @@ fn the_data_of_a_small_page() {
 }
 
 #[test]
-fn a_page_tells_the_failure_without_script() {
+fn a_page_shows_the_failure_without_script() {
     insta::assert_snapshot!(body(&page(&register())), @r##"
     <h2>Operations that cannot be placed</h2>
     <ul class="refused">
@@ -78,7 +78,7 @@ fn a_page_tells_the_failure_without_script() {
 }
 
 #[test]
-fn positions_are_cut_so_that_steps_at_one_stand_side_by_side() {
+fn positions_are_divided_so_that_steps_at_one_are_side_by_side() {
     let mut timeline = register();
     timeline.scale = Scale::Positions;
     timeline.bars.iter_mut().for_each(|bar| (bar.start, bar.end) = (3, Some(3)));
@@ -102,11 +102,14 @@ fn times_too_large_to_be_exact_are_counted_from_the_first() {
     assert_eq!(data["base"], "1700000000.000000123 s");
     assert_eq!(data["extent"], serde_json::json!([0, 700]));
     assert_eq!(data["start"], serde_json::json!([0, 100, 100, 300]));
-    assert!(body(&page).contains("1700000000.000000623 s to 1700000000.000000823 s"), "the text has them exactly");
+    assert!(
+        body(&page).contains("1700000000.000000623 s to 1700000000.000000823 s"),
+        "the text contains the exact times"
+    );
 }
 
 #[test]
-fn hostile_texts_stay_in_their_places() {
+fn hostile_texts_do_not_escape_their_elements() {
     let text = "</script><script>alert(1)</script><!--{{data}}]]>&\"'\\\u{2028}\u{202e}\0\n";
     let mut timeline = register();
     for place in [&mut timeline.title, &mut timeline.summary, &mut timeline.orders[0].before] {
@@ -128,20 +131,20 @@ fn hostile_texts_stay_in_their_places() {
     assert!(!hostile.contains(['\0', '\u{2028}', '\u{202e}']));
     let data: Value = serde_json::from_str(data(&hostile)).unwrap();
     let shown = "</script><script>alert(1)</script><!--{{data}}]]>&\"'\\\\u{2028}\\u{202e}\\u{0} ";
-    assert_eq!(data["texts"][0], shown, "whole, and what cannot be seen is told");
+    assert_eq!(data["texts"][0], shown, "the text is complete, and hidden characters are escaped");
 }
 
 #[test]
-fn a_page_asks_for_nothing_from_elsewhere() {
+fn a_page_requests_no_external_resource() {
     let page = page(&register());
-    assert!(page.contains("content=\"default-src 'none';"), "the browser forbids it");
+    assert!(page.contains("content=\"default-src 'none';"), "the browser forbids external requests");
     for word in ["http:", "https:", "src=", "@import", "url("] {
         assert!(!page.contains(word), "{word}");
     }
 }
 
 #[test]
-fn an_order_that_contradicts_the_times_is_said_to() {
+fn an_order_that_contradicts_the_times_is_reported() {
     let mut timeline = register();
     timeline.orders[0].steps = vec![step(0, "3"), step(1, "1")];
     assert!(page(&timeline).contains("2 steps contradict the times: they are drawn"));
@@ -149,7 +152,7 @@ fn an_order_that_contradicts_the_times_is_said_to() {
 }
 
 #[test]
-fn what_does_not_point_at_anything_is_an_error() {
+fn references_to_missing_items_are_errors() {
     let error = |change: fn(&mut Timeline)| {
         let mut timeline = register();
         change(&mut timeline);
@@ -177,7 +180,7 @@ fn every_order_may_place_the_same_bars() {
 }
 
 #[test]
-fn a_page_that_is_too_large_loses_other_orders_first_and_then_the_ends_of_texts() {
+fn a_page_that_is_too_large_omits_other_orders_first_and_then_the_ends_of_texts() {
     let mut timeline = register();
     let frame = page(&timeline).len();
     timeline.bars[3].detail = format!("{}{}", "x".repeat(1000), "y".repeat(1000));
@@ -234,7 +237,7 @@ fn timeline() -> impl Strategy<Value = Timeline> {
 
 proptest! {
     #[test]
-    fn a_page_holds_each_bar_and_step_exactly(timeline in timeline()) {
+    fn a_page_contains_each_bar_and_step_exactly(timeline in timeline()) {
         let page = page(&timeline);
         // A second hash map has another seed.
         prop_assert_eq!(&page, &self::page(&timeline));

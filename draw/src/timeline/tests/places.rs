@@ -40,7 +40,7 @@ fn room(spans: &[(i64, i64)], at: usize) -> bool {
 }
 
 #[test]
-fn instants_exist_just_where_an_order_follows_time() {
+fn instants_exist_exactly_if_an_order_agrees_with_time() {
     let spans: Vec<(i64, i64)> = (0..5).flat_map(|start| (start..5).map(move |end| (start, end))).collect();
     let mut found = 0;
     for a in &spans {
@@ -52,14 +52,14 @@ fn instants_exist_just_where_an_order_follows_time() {
             }
         }
     }
-    assert!(found > 100 && found < spans.len().pow(3) - 100, "both outcomes are seen");
+    assert!(found > 100 && found < spans.len().pow(3) - 100, "both outcomes occur");
 }
 
 #[test]
-fn instants_stand_apart_where_there_is_room() {
+fn instants_are_apart_if_there_is_room() {
     let four = verify_instants(&[(0, 10), (0, 10), (0, 10), (0, 10)]);
     assert_eq!(four, Ok(vec![2, 4, 6, 8]), "four of them share one interval");
-    assert_eq!(verify_instants(&[(0, 10), (20, 40)]), Ok(vec![5, 30]), "alone, they stand in the middle");
+    assert_eq!(verify_instants(&[(0, 10), (20, 40)]), Ok(vec![5, 30]), "single instants are in the middle");
     assert_eq!(verify_instants(&[]), Ok(vec![]));
     let far = verify_instants(&[(i64::MIN, i64::MAX), (i64::MIN, i64::MAX)]);
     assert!(far.is_ok(), "the largest numbers do not overflow");
@@ -72,7 +72,7 @@ fn a_bar_without_end_lasts_to_the_last_one() {
 }
 
 #[test]
-fn an_order_against_time_names_its_first_step() {
+fn an_order_that_contradicts_time_names_its_first_step() {
     let bars = [bar(0, Some(10)), bar(20, Some(30))];
     let error = instants(&bars, &[step(1, ""), step(0, "")]).unwrap_err();
     assert_eq!(error, NotInTime { step: 0 });
@@ -91,20 +91,20 @@ fn history() -> impl Strategy<Value = Vec<(i64, Option<i64>)>> {
 
 proptest! {
     #[test]
-    fn instants_hold_of_any_order(spans in prop::collection::vec((0..100_i64, 0..40_i64), 0..12)) {
+    fn instants_are_valid_for_any_order(spans in prop::collection::vec((0..100_i64, 0..40_i64), 0..12)) {
         let spans: Vec<(i64, i64)> = spans.into_iter().map(|(start, long)| (start, start + long)).collect();
         prop_assert_eq!(verify_instants(&spans).is_ok(), follows_time(&spans));
     }
 
     #[test]
-    fn a_window_holds_the_failure_and_is_complete_where_it_is_wider(
+    fn a_window_contains_the_failure_and_is_complete_if_it_is_wider(
         ops in history(), around in any::<prop::sample::Index>(), bars_max in 1_usize..60, order in any::<prop::sample::Index>(),
     ) {
         let around = around.index(ops.len()).to_u32();
         let order: Vec<u32> = (0..ops.len().to_u32()).filter(|op| *op != around).take(order.index(ops.len())).collect();
         let chosen = window(ops.len(), |op| ops[op.to_usize()], around, &[&order], bars_max);
         prop_assert!(chosen.ops.is_sorted_by(|a, b| a < b), "no operation twice");
-        prop_assert_eq!(chosen.ops.len(), bars_max.min(ops.len()), "no room is wasted");
+        prop_assert_eq!(chosen.ops.len(), bars_max.min(ops.len()), "all rows are used");
         prop_assert!(chosen.bar(around).is_some());
         prop_assert_eq!(chosen.is_whole(), chosen.note().is_none());
         let shown: BTreeSet<u32> = chosen.ops.iter().copied().collect();
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn an_order_cut_to_a_window_tells_the_same_states(ops in history(), bars_max in 4_usize..60) {
+    fn an_order_cut_to_a_window_has_the_same_states(ops in history(), bars_max in 4_usize..60) {
         let around = ops.len().to_u32() - 1;
         let order: Vec<u32> = (0..around).rev().collect();
         let chosen = window(ops.len(), |op| ops[op.to_usize()], around, &[&order], bars_max);
@@ -151,18 +151,18 @@ fn a_short_history_is_shown_whole() {
 }
 
 #[test]
-fn a_window_keeps_what_was_recent_and_a_little_of_what_came_after() {
+fn a_window_contains_recent_operations_and_a_few_later_ones() {
     let chosen = window(1000, |op| (i64::from(op) * 10, Some(i64::from(op) * 10 + 5)), 500, &[], 16);
-    assert_eq!(chosen.ops, (487..=502).collect::<Vec<u32>>(), "an eighth of it comes after");
+    assert_eq!(chosen.ops, (487..=502).collect::<Vec<u32>>(), "an eighth of the operations are later");
     assert_eq!(chosen.extent, (4875, 5025));
     assert_eq!(chosen.note().unwrap(), "The page shows 16 of 1000 operations: those around the failure.");
 }
 
 #[test]
-fn a_crashed_operation_that_a_late_step_needs_is_shown_and_cut() {
+fn a_crashed_operation_that_a_late_step_needs_is_shown_and_truncated() {
     let span = |op| if op == 0 { (0, None) } else { (i64::from(op) * 10, Some(i64::from(op) * 10 + 5)) };
     let order: Vec<u32> = (1..499).chain([0, 499]).collect();
     let chosen = window(1000, span, 500, &[&order], 16);
     assert_eq!(chosen.bar(0), Some(0));
-    assert!(chosen.extent.0 > 4000, "its row is not what the page is as wide as");
+    assert!(chosen.extent.0 > 4000, "its row does not determine the width of the page");
 }

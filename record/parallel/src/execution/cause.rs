@@ -16,16 +16,16 @@ const LEAKED_MAX: usize = 16;
 pub enum Cause {
     /// A thread panicked.
     Panic {
-        /// Which one.
+        /// The thread.
         thread: ThreadId,
-        /// What it said.
+        /// The message of the panic.
         message: String,
         /// The place, as `file:line:column`; empty if unknown.
         place: String,
     },
     /// A thread needed more stack than it has.
     Overflow {
-        /// Which one.
+        /// The thread.
         thread: ThreadId,
         /// Its name, if it has one.
         name: Option<String>,
@@ -55,9 +55,9 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Whether two executions failed for the same reason: a panic at the same place, or a deadlock in which threads
-    /// wait at the same places for the same objects; a race between the same places; a leak of values created at the
-    /// same places. For other causes only the name is compared.
+    /// Returns true if two executions failed for the same reason: a panic at the same place, or a deadlock in which
+    /// threads wait at the same places for the same objects; a race between the same places; a leak of values created
+    /// at the same places. For other causes only the name is compared.
     pub fn is_like(&self, other: &Cause) -> bool {
         let place = |place: &Location<'_>| (place.file().to_owned(), place.line(), place.column());
         let waits = |waiting: &[Waiting]| -> BTreeSet<_> {
@@ -162,11 +162,11 @@ pub struct Race {
 /// An access to data that is not atomic.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
     /// The thread's name, if it has one.
     pub name: Option<String>,
-    /// What for.
+    /// The kind of the access.
     pub kind: AccessKind,
     /// The place in the program.
     pub place: &'static Location<'static>,
@@ -179,9 +179,9 @@ pub struct Access {
 pub enum AccessKind {
     /// The data is created, which is a write.
     Make,
-    /// It is read.
+    /// The data is read.
     Read,
-    /// It is written.
+    /// The data is written.
     Write,
 }
 
@@ -208,7 +208,7 @@ impl fmt::Display for Access {
 /// A thread that has not finished, and its next operation.
 #[derive(Clone, Debug)]
 pub struct Waiting {
-    /// Which one.
+    /// The thread.
     pub thread: ThreadId,
     /// Its name, if it has one.
     pub name: Option<String>,

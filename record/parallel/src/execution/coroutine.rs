@@ -130,15 +130,15 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     #[test]
-    fn coroutines_take_turns_and_are_used_again() {
-        let told = Arc::new(Mutex::new(Vec::new()));
+    fn coroutines_run_in_turns_and_are_reused() {
+        let log = Arc::new(Mutex::new(Vec::new()));
         let mut pool = Pool::default();
         for round in 0..2 {
             let job = |name: char| {
-                let told = Arc::clone(&told);
+                let log = Arc::clone(&log);
                 Box::new(move || {
                     for at in 0..2 {
-                        told.lock().unwrap().push((round, name, at));
+                        log.lock().unwrap().push((round, name, at));
                         suspend();
                     }
                 })
@@ -157,6 +157,6 @@ mod tests {
             assert_eq!(pool.0.len(), 2);
         }
         let expected = |round| [(round, 'a', 0), (round, 'b', 0), (round, 'a', 1), (round, 'b', 1)];
-        assert_eq!(*told.lock().unwrap(), [expected(0), expected(1)].concat());
+        assert_eq!(*log.lock().unwrap(), [expected(0), expected(1)].concat());
     }
 }

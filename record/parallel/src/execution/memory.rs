@@ -31,7 +31,7 @@ use std::sync::atomic::Ordering;
 /// The maximum number of loads of a thread that return the same message although a newer one is readable.
 const READS_MAX: u32 = 2;
 
-/// Messages that are remembered: the newest one and those before it.
+/// The number of messages that are kept: the newest one and those before it.
 const KEPT_MAX: usize = 16;
 
 /// The stored value.
@@ -344,7 +344,7 @@ impl Execution {
             None if unless.is_some() => return None,
             None => Some(newest),
         };
-        let time = time.expect("it was counted");
+        let time = time.expect("the message was counted");
         self.read(object, atomic, time, order);
         let bits = self.memory.atomics[atomic].message(time).bits;
         self.show(object, Some(bits), None);

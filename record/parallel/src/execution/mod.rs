@@ -193,7 +193,7 @@ impl Execution {
         let Execution { threads, rows, steps, scheduler, late, picked, values, refused, cause, .. } = self;
         let (noting, memory) = (self.noting, self.memory);
         *kept = Some(Kept::of(noting, memory));
-        let scheduler = scheduler.expect("it is only lent");
+        let scheduler = scheduler.expect("the scheduler was only lent");
         Outcome { scheduler, steps, threads, rows, late, picked, values, is_spent: refused > 0, cause }
     }
 

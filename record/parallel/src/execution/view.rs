@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn views_of_few_and_of_many_are_alike() {
+    fn small_and_large_views_behave_in_the_same_way() {
         for (low, high) in [(0, 1), (0, 9), (8, 9)] {
             let first = view(&[(low, 3), (high, 1)], &[0, 7]);
             let mut both = view(&[(low, 2), (high, 5)], &[7, 7]);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_over_a_larger_view_keeps_nothing_of_it() {
+    fn a_copy_over_a_larger_view_keeps_no_entry_of_it() {
         let mut large = view(&[(2, 1), (20, 4)], &[30]);
         large.clone_from(&view(&[(1, 1)], &[2]));
         assert_eq!([1, 2, 20].map(|atomic| large.get(atomic)), [1, 0, 0]);

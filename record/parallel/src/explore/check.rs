@@ -6,7 +6,7 @@ use crate::scheduler::{Pct, Random, Scheduler};
 use crate::{REPLAY_VARIABLE, SEED_VARIABLE};
 use std::sync::Arc;
 
-/// A test of a program, with settings: [`check`] is one without.
+/// A test of a program with settings; [`check`] is a test with the default settings.
 ///
 /// It is a builder and not an attribute for tests. An attribute would only call this with its arguments, and would need
 /// a second crate for its macro, which is compiled for every dependent crate; `#[test]` and one call are as short.
@@ -41,12 +41,12 @@ impl Default for Check {
 }
 
 impl Check {
-    /// With 500 schedules of each kind, the seed 0, and the default settings.
+    /// Creates a test with 500 schedules of each kind, the seed 0, and the default settings.
     pub fn new() -> Check {
         Check { settings: Settings::default(), executions: 500, seed: 0 }
     }
 
-    /// The limits of executions.
+    /// Sets the limits of executions.
     pub fn settings(mut self, settings: Settings) -> Check {
         self.settings = settings;
         self
@@ -109,7 +109,7 @@ impl Check {
 ///
 /// # Panics
 ///
-/// As [`Check::run`].
+/// The same as [`Check::run`].
 ///
 /// ```
 /// use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};

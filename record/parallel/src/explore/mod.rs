@@ -35,7 +35,7 @@ pub struct Settings {
     /// Whether loads may return older values where their orderings permit it.
     pub memory: Memory,
     /// Whether an execution fails if a value that it put into a [`sync::Arc`](crate::sync::Arc) still exists at its
-    /// end: a cycle of pointers, or a forgotten one. Only these are counted: not the pointers of std, boxes, or memory.
+    /// end: a cycle of pointers, or a leaked one. Only these are counted: not the pointers of std, boxes, or memory.
     pub leaks_fail: bool,
 }
 
@@ -50,14 +50,14 @@ pub enum Memory {
 }
 
 impl Settings {
-    /// With [`Memory::SequentiallyConsistent`].
+    /// Sets [`Memory::SequentiallyConsistent`].
     #[must_use]
     pub fn sequentially_consistent(mut self) -> Settings {
         self.memory = Memory::SequentiallyConsistent;
         self
     }
 
-    /// Without [`Settings::leaks_fail`].
+    /// Unsets [`Settings::leaks_fail`].
     #[must_use]
     pub fn leaks_allowed(mut self) -> Settings {
         self.leaks_fail = false;
@@ -82,14 +82,14 @@ impl Default for Settings {
 /// The result of an exploration that found no failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Explored {
-    /// Executions, without those that are known to be no different from others.
+    /// The number of executions, without those that are known to be equivalent to others.
     pub executions: u64,
-    /// Executions that turned out to be no different from others, or to show no more than that a loop does not end by
-    /// itself, in addition to those.
+    /// The number of further executions, which turned out to be equivalent to others, or to show only that a loop does
+    /// not end by itself.
     pub redundant: u64,
-    /// Steps of all of them.
+    /// The number of steps of all executions.
     pub steps: u64,
-    /// Steps of the longest one.
+    /// The number of steps of the longest execution.
     pub steps_max: usize,
     /// The maximum number of threads in an execution.
     pub threads_max: usize,

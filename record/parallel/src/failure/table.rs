@@ -219,7 +219,7 @@ mod tests {
     use super::{declared, value};
 
     #[test]
-    fn a_name_is_found_in_front_of_what_is_made() {
+    fn a_name_is_found_before_the_created_value() {
         for (before, name) in [
             ("    let head = ", Some("head")),
             ("    let mut head: Mutex<Vec<u8>> = ", Some("head")),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_shown_as_their_types_have_them() {
+    fn values_are_shown_in_the_form_of_their_types() {
         let shown = [
             ("AtomicI8", 255, Some("-1")),
             ("AtomicU8", 255, Some("255")),

@@ -21,12 +21,12 @@ impl ThreadId {
         (number < THREADS_MAX).then_some(ThreadId(byte(number)))
     }
 
-    /// Its number.
+    /// The number of the thread.
     pub fn at(self) -> usize {
         self.0.into()
     }
 
-    /// Its letter: `a` to `z`, then `A` to `Z`.
+    /// The letter of the thread: `a` to `z`, then `A` to `Z`.
     pub fn letter(self) -> char {
         char::from(if self.0 < 26 { b'a' + self.0 } else { b'A' + self.0 - 26 })
     }
@@ -52,22 +52,22 @@ impl fmt::Display for ThreadId {
 pub struct ThreadSet(pub(crate) u64);
 
 impl ThreadSet {
-    /// Whether a thread is among them.
+    /// Returns true if the set contains a thread.
     pub fn contains(self, thread: ThreadId) -> bool {
         self.0 & (1 << thread.0) != 0
     }
 
-    /// How many there are.
+    /// The number of threads.
     pub fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Whether there are none.
+    /// Returns true if the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The one with the lowest number.
+    /// The thread with the lowest number.
     pub fn first(self) -> Option<ThreadId> {
         (self.0 != 0).then(|| ThreadId(byte(self.0.trailing_zeros())))
     }
@@ -81,7 +81,7 @@ impl ThreadSet {
         ThreadSet(rest).first()
     }
 
-    /// All of them, in the order of their numbers.
+    /// All threads of the set, in the order of their numbers.
     pub fn iter(self) -> impl Iterator<Item = ThreadId> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
@@ -91,13 +91,13 @@ impl ThreadSet {
         })
     }
 
-    /// The same with one more.
+    /// The same set with one more thread.
     #[must_use]
     pub fn with(self, thread: ThreadId) -> ThreadSet {
         ThreadSet(self.0 | 1 << thread.0)
     }
 
-    /// The same without one.
+    /// The same set without one thread.
     #[must_use]
     pub fn without(self, thread: ThreadId) -> ThreadSet {
         ThreadSet(self.0 & !(1 << thread.0))
@@ -125,12 +125,13 @@ macro_rules! kinds {
         pub enum Kind { $($(#[$doc])* $kind,)* }
 
         impl Kind {
-            /// As a reader is shown it.
+            /// The text in reports.
             pub fn name(self) -> &'static str {
                 match self { $(Kind::$kind => $name,)* }
             }
 
-            /// Whether it may change the object; two operations on one object that do not can change places.
+            /// Returns true if it may change the object; two operations on one object that do not change it
+            /// can be exchanged.
             pub fn writes(self) -> bool {
                 match self { $(Kind::$kind => $writes,)* }
             }
@@ -155,7 +156,7 @@ kinds! {
     ReadLock "lock to read" false;
     /// A reader-writer lock is locked for reading, if it can be.
     TryReadLock "try lock to read" false;
-    /// A reader is done.
+    /// A reader releases a reader-writer lock.
     ReadUnlock "unlock from reading" false;
     /// A condition variable is waited for, and the mutex unlocked.
     Wait "wait" true;
@@ -258,7 +259,7 @@ kinds! {
 pub(crate) struct ObjectId(pub(crate) u32);
 
 impl ObjectId {
-    /// No object at all.
+    /// No object.
     pub(crate) const NONE: ObjectId = ObjectId(u32::MAX);
 }
 
@@ -375,7 +376,7 @@ impl Step {
         self.op.place
     }
 
-    /// Whether the thread that took the previous step could have continued.
+    /// Returns true if the thread that took the previous step could have continued.
     pub fn is_preemption(&self) -> bool {
         self.extras & extra::PREEMPTION != 0
     }

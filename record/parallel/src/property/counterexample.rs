@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 
-/// A program that fails, and how.
+/// A program that fails, with its failure.
 ///
 /// Its text is the whole report.
 #[derive(Debug)]
@@ -45,13 +45,13 @@ pub struct Counterexample<C, R> {
 pub struct Operated<C, R> {
     /// The branch that called it; `None` for the prefix and the suffix.
     pub branch: Option<usize>,
-    /// What was asked.
+    /// The command.
     pub command: C,
     /// Its outcome; `None` if the execution ended before it returned.
     pub outcome: Option<Outcome<R>>,
-    /// When it was called: its position among all calls and returns.
+    /// The position of its call among all calls and returns.
     pub called: u64,
-    /// When it returned.
+    /// The position of its return.
     pub returned: Option<u64>,
 }
 
@@ -264,8 +264,8 @@ fn draw<M: ParallelModel>(model: &M, program: &Program<M::Command>, found: &Foun
 
 /// The first line of a cause as a sentence. The rest is shown elsewhere on the page.
 fn sentence(cause: &Cause) -> String {
-    let told = cause.to_string();
-    let mut chars = told.lines().next().unwrap_or_default().trim_end_matches(['.', ':']).chars();
+    let whole_text = cause.to_string();
+    let mut chars = whole_text.lines().next().unwrap_or_default().trim_end_matches(['.', ':']).chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", chars.as_str())
 }

@@ -18,14 +18,14 @@ const PROGRAMS_MAX: usize = 100_000;
 /// The result of an enumeration that found no failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Enumerated {
-    /// Programs that were run.
+    /// The number of programs that were run.
     pub programs: u64,
     /// The number of programs that were skipped, because a command might run where its precondition does not hold, or
     /// refers to one that does not always run before it.
     pub skipped: u64,
-    /// Programs that were not, because they may lead the model to more than 10,000 states.
+    /// The number of programs that were skipped because they may lead the model to more than 10,000 states.
     pub too_large: u64,
-    /// Executions of all of them.
+    /// The number of executions of all programs.
     pub executions: u64,
     /// Whether the search was complete for each program, at least one was run, and none was too large.
     pub is_complete: bool,
@@ -136,7 +136,7 @@ mod tests {
     use super::{combinations, sequences};
 
     #[test]
-    fn all_sequences_and_combinations_are_there_once() {
+    fn all_sequences_and_combinations_occur_once() {
         assert_eq!(sequences(&['a', 'b'], 0, 2).len(), 1 + 2 + 4);
         assert_eq!(sequences(&['a'], 1, 3), [vec!['a'; 1], vec!['a'; 2], vec!['a'; 3]]);
         assert_eq!(combinations(2, 2, false), [[0, 0], [0, 1], [1, 1]]);

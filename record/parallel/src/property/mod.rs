@@ -118,9 +118,9 @@ pub trait ParallelModel: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Whether a command may run in a state. Programs with branches are run only if this holds in every interleaving of
-    /// the branches. This uses the responses of [`ParallelModel::steps`], so a handle in these responses should be as
-    /// new as one of the object.
+    /// Returns true if a command may run in a state. Programs with branches are run only if this holds in every
+    /// interleaving of the branches. This uses the responses of [`ParallelModel::steps`], so a handle in these
+    /// responses should be as new as one of the object.
     fn precondition(&self, state: &Self::State, command: &Self::Command) -> bool {
         let _ = (state, command);
         true
@@ -129,7 +129,7 @@ pub trait ParallelModel: Send + Sync + 'static {
     /// The state after a command, and its response.
     fn step(&self, state: &Self::State, command: &Self::Command) -> (Self::State, Self::Response);
 
-    /// The same for objects that may choose: all that a command may do.
+    /// The same for objects with several possible results: all states and responses that a command may lead to.
     fn steps(&self, state: &Self::State, command: &Self::Command) -> Vec<(Self::State, Self::Response)> {
         vec![self.step(state, command)]
     }
@@ -157,10 +157,10 @@ pub trait ParallelModel: Send + Sync + 'static {
 /// The outcome of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome<R> {
-    /// It was done, with this response.
+    /// The command was executed, with this response.
     Returned(R),
-    /// It was not done, and never will be.
+    /// The command was not executed, and never will be.
     Failed,
-    /// It may have been done, may still be done at any time, or never: a request without a response.
+    /// The command may have been executed, may still be executed at any time, or never: a request without a response.
     Unknown,
 }

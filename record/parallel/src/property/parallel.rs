@@ -25,7 +25,7 @@ const COMMANDS_MAX: u32 = 1000;
 /// A parallel property test of a model.
 ///
 /// By default: 100 programs of up to 3 commands one after another and 2 or 3 branches of up to 3 commands, each under
-/// 40 schedules; the seed is fixed, so that a test that passes once passes always.
+/// 40 schedules; the seed is fixed, so that a test that passes once always passes.
 pub struct Parallel<M: ParallelModel> {
     model: Arc<M>,
     cases: u64,
@@ -59,7 +59,7 @@ impl<M: ParallelModel> fmt::Debug for Parallel<M> {
 }
 
 impl<M: ParallelModel> Parallel<M> {
-    /// With the defaults.
+    /// Creates a test with the defaults.
     pub fn new(model: M) -> Parallel<M> {
         Parallel {
             model: Arc::new(model),
@@ -117,8 +117,8 @@ impl<M: ParallelModel> Parallel<M> {
         self
     }
 
-    /// So many commands after all branches have ended, at most; none by default, and a number above 1000 is taken for
-    /// 1000. They observe what the branches have left, such as the effect of a lost update.
+    /// Sets the maximum number of commands after all branches have ended; 0 by default. A number above 1000 is treated
+    /// as 1000. These commands observe the effects of the branches, such as that of a lost update.
     #[must_use]
     pub fn suffix_max(mut self, commands: u32) -> Parallel<M> {
         self.sizes.suffix_max = commands.min(COMMANDS_MAX);
@@ -132,7 +132,7 @@ impl<M: ParallelModel> Parallel<M> {
         self
     }
 
-    /// The limits of executions.
+    /// Sets the limits of executions.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Parallel<M> {
         self.settings = settings;
@@ -248,7 +248,7 @@ impl<M: ParallelModel> Parallel<M> {
     ///
     /// # Panics
     ///
-    /// As [`Parallel::check`], or if `commands` is 0.
+    /// The same as [`Parallel::check`], or if `commands` is 0.
     #[track_caller]
     pub fn check_sequentially(mut self, commands: u32) {
         assert!(commands > 0, "a test needs at least one command");

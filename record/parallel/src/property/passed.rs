@@ -6,9 +6,9 @@ use std::fmt;
 /// The result of a test that found no failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Passed {
-    /// Programs.
+    /// The number of programs.
     pub cases: u64,
-    /// Executions of all of them.
+    /// The number of executions of all programs.
     pub executions: u64,
     /// Commands that the programs lack.
     pub rejected: Rejected,
@@ -29,7 +29,7 @@ pub struct Rejected {
 }
 
 impl Rejected {
-    /// How many there are.
+    /// The number of commands.
     pub fn count(&self) -> u64 {
         self.by_strategy + self.by_precondition + self.by_states
     }

@@ -55,7 +55,7 @@ mod tests {
     use proptest::test_runner::PersistedSeed;
 
     #[test]
-    fn a_seed_is_what_it_is_written_as() {
+    fn a_written_seed_is_parsed_to_the_same_seed() {
         for seed in [0, 1, 0x0123_4567_89ab_cdef, u64::MAX] {
             let persisted: PersistedSeed = to_text(seed).parse().unwrap();
             assert_eq!(from_text(&persisted.to_string()), Some(seed));

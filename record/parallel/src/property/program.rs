@@ -31,12 +31,12 @@ impl<C> Default for Program<C> {
 }
 
 impl<C> Program<C> {
-    /// How many commands there are.
+    /// The number of commands.
     pub fn len(&self) -> usize {
         self.prefix.len() + self.branches.iter().map(Vec::len).sum::<usize>() + self.suffix.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no commands.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -154,7 +154,7 @@ pub(crate) fn makes_sense<M: ParallelModel>(model: &M, program: &Program<M::Comm
     nonsense(model, program).is_ok()
 }
 
-/// As [`makes_sense`], with the reason if the program is not valid.
+/// The same as [`makes_sense`], with the reason if the program is not valid.
 pub(crate) fn nonsense<M: ParallelModel>(model: &M, program: &Program<M::Command>) -> Result<(), Nonsense<M::Command>> {
     if let Some(command) = dangling(model, program) {
         return Err(Nonsense::Dangling(command.clone()));

@@ -221,7 +221,7 @@ fn run<M: ParallelModel>(given: &Given<M>) {
             }
         };
         let name = branch_name(branch);
-        thread::Builder::new().name(name).spawn(body).expect("a managed thread is not made by the system")
+        thread::Builder::new().name(name).spawn(body).expect("the system does not create managed threads")
     };
     let threads: Vec<_> = (0..program.branches.len()).map(spawn).collect();
     // Without a suffix no thread waits for the branches, so the schedule has no steps for the waits.
@@ -350,7 +350,7 @@ pub(crate) fn command_of<M: ParallelModel>(
     resolved(model, program, records, record).unwrap_or_else(|| program.command(record.lane, record.number).clone())
 }
 
-/// As [`command_of`]; `None` if a command that it refers to did not return, so that it did not run.
+/// The same as [`command_of`]; `None` if a command that it refers to did not return, so that it did not run.
 pub(crate) fn resolved<M: ParallelModel>(
     model: &M,
     program: &Program<M::Command>,

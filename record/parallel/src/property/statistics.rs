@@ -10,9 +10,9 @@ use std::fmt;
 /// Counts of the programs that a test draws.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// Programs.
+    /// The number of programs.
     pub programs: u64,
-    /// How many commands of each name there are.
+    /// The number of commands of each name.
     pub commands: BTreeMap<String, u64>,
     /// The number of programs in which two commands with these names are in different branches; the lesser name is
     /// first.

@@ -113,7 +113,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_reduced_search_sees_every_history(
+    fn the_reduced_search_finds_every_history(
         commands in prop::collection::vec((0_usize..3, Anything.generate(&())), 2..6)
     ) {
         let mut program = Program { prefix: vec![], branches: vec![vec![]; 3], suffix: vec![] };

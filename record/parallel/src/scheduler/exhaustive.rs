@@ -65,7 +65,7 @@ impl Frame {
 }
 
 impl Exhaustive {
-    /// Every schedule.
+    /// Creates a scheduler for every schedule.
     pub fn new() -> Exhaustive {
         Exhaustive {
             preemptions_max: None,
@@ -101,7 +101,7 @@ impl Exhaustive {
         self
     }
 
-    /// No more executions than this. The search may then not be complete.
+    /// Sets the maximum number of executions. The search may then not be complete.
     #[must_use]
     pub fn executions_max(mut self, executions: u64) -> Exhaustive {
         self.executions_max = executions;

@@ -33,7 +33,7 @@ use crate::{ThreadId, ThreadSet};
 /// use record_parallel::{Settings, ThreadId, explore, thread};
 /// use std::sync::Arc;
 ///
-/// /// Whoever was spawned last goes on.
+/// /// Continues the thread that was spawned last.
 /// struct Latest { left: u32 }
 ///
 /// impl Scheduler for Latest {
@@ -52,7 +52,7 @@ use crate::{ThreadId, ThreadSet};
 ///     let other = Arc::clone(&number);
 ///     let adder = thread::spawn(move || other.fetch_add(1, SeqCst));
 ///     number.fetch_add(1, SeqCst);
-///     assert_eq!(adder.join().unwrap(), 0, "it came first");
+///     assert_eq!(adder.join().unwrap(), 0, "the adder came first");
 /// });
 /// assert_eq!(explored.unwrap().executions, 2);
 /// ```
@@ -62,7 +62,8 @@ pub trait Scheduler {
 
     /// The thread that continues: one of those that are ready. `None` ends the search with [`Scheduler::error`].
     ///
-    /// It is called only if more than one thread is ready, unless [`Scheduler::wants_every_step`].
+    /// This method is called only if more than one thread is ready, unless [`Scheduler::wants_every_step`] returns
+    /// true.
     fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId>;
 
     /// The outcome of a choice that the program leaves open: a number below `options`, of which 0 is the usual case.
@@ -75,7 +76,7 @@ pub trait Scheduler {
         Some(0)
     }
 
-    /// Whether `next` is also called if only one thread is ready.
+    /// Returns true if `next` is also called if only one thread is ready.
     fn wants_every_step(&self) -> bool {
         false
     }
@@ -87,12 +88,13 @@ pub trait Scheduler {
         true
     }
 
-    /// Whether all behaviours of the program were covered, within the bounds of the scheduler.
+    /// Returns true if all behaviours of the program were covered, within the bounds of the scheduler.
     fn is_complete(&self) -> bool {
         false
     }
 
-    /// Why it could not choose, or why an execution that has [ended](Scheduler::end) is a failure nevertheless.
+    /// The reason why the scheduler could not choose, or why an execution that has [ended](Scheduler::end) is a failure
+    /// nevertheless.
     fn error(&self) -> Option<String> {
         None
     }
@@ -120,8 +122,8 @@ impl Choice<'_> {
         self.current
     }
 
-    /// Whether [`Choice::current`] yields to others, or seems to spin: it has returned to the same operation several
-    /// times, and has changed nothing.
+    /// Returns true if [`Choice::current`] yields to others, or seems to spin: it has returned to the same operation
+    /// several times, and has changed nothing.
     pub fn yielded(&self) -> bool {
         self.yielded
     }
@@ -162,12 +164,12 @@ pub struct Ended<'a> {
 }
 
 impl Ended<'_> {
-    /// Its steps.
+    /// The steps of the execution.
     pub fn steps(&self) -> &[Step] {
         self.steps
     }
 
-    /// The number of its threads.
+    /// The number of threads.
     pub fn threads(&self) -> usize {
         self.threads.len()
     }

@@ -31,14 +31,14 @@ pub enum Pick {
 }
 
 impl Pick {
-    /// Whether 1 is rare, and limited by [`Settings::surprises_max`](crate::Settings::surprises_max).
+    /// Returns true if 1 is rare, and limited by [`Settings::surprises_max`](crate::Settings::surprises_max).
     #[inline]
     pub fn is_surprise(self) -> bool {
         matches!(self, Pick::TimeOut | Pick::Wake | Pick::Fail) || self.is_fault()
     }
 
-    /// Whether it is a surprise of the network. A thread may have as many of them as of the other surprises, which are
-    /// possible more often.
+    /// Returns true if it is a surprise of the network. A thread may have as many of them as of the other surprises,
+    /// which are possible more often.
     #[inline]
     pub fn is_fault(self) -> bool {
         matches!(self, Pick::Late | Pick::Part | Pick::Lose | Pick::Repeat | Pick::Break)

@@ -3,7 +3,7 @@
 use super::{Choice, Ended, Pick, Scheduler};
 use crate::{Schedule, ThreadId};
 
-/// Follows a schedule. After its end, threads continue undisturbed.
+/// Follows a schedule. After its end, threads run without preemptions.
 #[derive(Clone, Debug)]
 pub struct Replay {
     /// The thread of each step, and its picks.

@@ -12,7 +12,7 @@ impl Rng {
         Rng(seed)
     }
 
-    /// Another generator, for one of many purposes or turns.
+    /// Creates another generator, for one of many purposes or turns.
     pub(crate) fn fork(seed: u64, turn: u64) -> Rng {
         Rng(Rng(seed).next() ^ Rng(turn).next().rotate_left(32))
     }

@@ -12,7 +12,7 @@ const STEPS_MAX: u64 = 100_000_000;
 /// The thread of each step of an execution.
 ///
 /// A schedule is written as the letters of the threads, each with the number of its consecutive steps if there are
-/// several. What is omitted at the end continues undisturbed: a thread runs until it must wait or is done, followed by
+/// several. Steps omitted at the end run without preemptions: a thread runs until it must wait or is done, followed by
 /// the one with the lowest number.
 ///
 /// After a step, `?1` is a [pick](crate::scheduler::Pick) of it other than 0. In `ab2c?1a` the step of `c` has one. If
@@ -59,9 +59,9 @@ impl Schedule {
 
     /// The schedule of an execution, without the undisturbed steps at its end.
     pub(crate) fn of(steps: &[Step]) -> Schedule {
-        let is_said = |step: &Step| !step.has(extra::UNDISTURBED) || !step.picks.said().is_empty();
-        let said = steps.iter().rposition(is_said).map_or(0, |last| last + 1);
-        Schedule::in_full(&steps[..said])
+        let is_written = |step: &Step| !step.has(extra::UNDISTURBED) || !step.picks.said().is_empty();
+        let written = steps.iter().rposition(is_written).map_or(0, |last| last + 1);
+        Schedule::in_full(&steps[..written])
     }
 
     /// The schedule with every step of an execution.
@@ -190,7 +190,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn picks_are_of_the_step_before_them() {
+    fn picks_belong_to_the_step_before_them() {
         let schedule: Schedule = "ab2?0?3b2c?1?0".parse().unwrap();
         let steps: Vec<(char, Vec<u8>)> =
             schedule.steps().map(|(thread, picks)| (thread.letter(), picks.to_vec())).collect();
@@ -203,7 +203,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_schedule_is_what_it_is_written_as(numbers in prop::collection::vec(0_usize..52, 0..60)) {
+        fn a_written_schedule_is_parsed_to_the_same_schedule(numbers in prop::collection::vec(0_usize..52, 0..60)) {
             let threads: Vec<ThreadId> = numbers.into_iter().filter_map(ThreadId::new).collect();
             let schedule: Schedule = threads.iter().copied().collect();
             prop_assert_eq!(schedule.threads().collect::<Vec<_>>(), threads);
@@ -217,8 +217,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schedule_is_told_with_its_place() {
-        for (text, told) in [
+    fn invalid_schedules_are_reported_with_their_place() {
+        for (text, message) in [
             ("", "not a schedule: the text is empty (an empty schedule is \"-\") at position 0 of \"\""),
             ("a2-", "not a schedule: expected the letter of a thread at position 2 of \"a2-\""),
             ("?1", "not a schedule: expected the letter of a thread at position 0 of \"?1\""),
@@ -226,7 +226,7 @@ mod tests {
             ("ab?256", "not a schedule: expected a number from 0 to 255 after \"?\" at position 1 of \"ab?256\""),
             ("ab0", "not a schedule: expected 1 to 100000000 steps at position 1 of \"ab0\""),
         ] {
-            assert_eq!(text.parse::<Schedule>().unwrap_err().to_string(), told);
+            assert_eq!(text.parse::<Schedule>().unwrap_err().to_string(), message);
         }
         assert!(format!("a{STEPS_MAX}0").parse::<Schedule>().is_err());
         assert!(format!("a{STEPS_MAX}b1").parse::<Schedule>().is_err());

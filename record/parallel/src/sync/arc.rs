@@ -13,20 +13,20 @@ use std::ops::Deref;
 use std::panic::Location;
 use std::sync as std_sync;
 
-/// As [`std::sync::Arc`], with pause points where the number of pointers changes or is read.
+/// The equivalent of [`std::sync::Arc`], with pause points where the number of pointers changes or is read.
 ///
 /// Two features that the compiler supports only for std's pointer are missing: methods with `self: Arc<Self>`, and the
 /// conversion of an `Arc<T>` to an `Arc<dyn Trait>`. For the second, use std's:
 /// `Arc::from(std::sync::Arc::new(value) as std::sync::Arc<dyn Trait>)`. It cannot be created from a raw pointer
 /// either. If no thread can observe which one drops a value last, std's pointer is sufficient and takes fewer steps.
 pub struct Arc<T: ?Sized> {
-    /// `None` only while the pointer is taken apart.
+    /// `None` only while the pointer is consumed.
     inner: Option<std_sync::Arc<T>>,
     counts: Counts,
     place: &'static Location<'static>,
 }
 
-/// As [`std::sync::Weak`].
+/// The equivalent of [`std::sync::Weak`].
 pub struct Weak<T: ?Sized> {
     inner: std_sync::Weak<T>,
     counts: Counts,
@@ -34,7 +34,7 @@ pub struct Weak<T: ?Sized> {
 }
 
 impl<T> Arc<T> {
-    /// The first pointer to a value.
+    /// Creates the first pointer to a value.
     #[track_caller]
     pub fn new(value: T) -> Arc<T> {
         Arc::of(value, Location::caller())
@@ -46,7 +46,7 @@ impl<T> Arc<T> {
         Arc { inner: Some(inner), counts, place }
     }
 
-    /// The first pointer to a value that contains a weak one to itself.
+    /// Creates the first pointer to a value that contains a weak pointer to itself.
     #[track_caller]
     pub fn new_cyclic(make: impl FnOnce(&Weak<T>) -> T) -> Arc<T> {
         let place = Location::caller();
@@ -75,7 +75,7 @@ impl<T> Arc<T> {
         result.map_err(|inner| Arc { inner: Some(inner), counts, place })
     }
 
-    /// The value, if this is the last pointer to it. Of several threads that do this, one gets it.
+    /// The value, if this is the last pointer to it. If several threads call this, one of them gets the value.
     #[track_caller]
     pub fn into_inner(this: Arc<T>) -> Option<T> {
         let met = this.meet();
@@ -105,7 +105,7 @@ impl<T: Clone> Arc<T> {
         let place = Location::caller();
         let met = this.meet();
         met.touch(Kind::Count);
-        let inner = this.inner.as_mut().expect("it is there until it is taken apart");
+        let inner = this.inner.as_mut().expect("the pointer is present until it is consumed");
         if std_sync::Arc::strong_count(inner) > 1 {
             *this = Arc::of((**inner).clone(), place);
         } else {
@@ -118,7 +118,7 @@ impl<T: Clone> Arc<T> {
                 this.meet().set_live(true);
             }
         }
-        std_sync::Arc::make_mut(this.inner.as_mut().expect("it is there until it is taken apart"))
+        std_sync::Arc::make_mut(this.inner.as_mut().expect("the pointer is present until it is consumed"))
     }
 }
 
@@ -131,14 +131,14 @@ impl<T: ?Sized> Arc<T> {
         Weak { inner: std_sync::Arc::downgrade(this.inner()), counts, place: Location::caller() }
     }
 
-    /// How many pointers there are.
+    /// The number of pointers.
     #[track_caller]
     pub fn strong_count(this: &Arc<T>) -> usize {
         this.meet().touch(Kind::Count);
         std_sync::Arc::strong_count(this.inner())
     }
 
-    /// How many weak pointers there are.
+    /// The number of weak pointers.
     #[track_caller]
     pub fn weak_count(this: &Arc<T>) -> usize {
         this.meet().touch(Kind::Count);
@@ -155,7 +155,7 @@ impl<T: ?Sized> Arc<T> {
         Some(value)
     }
 
-    /// Whether two pointers are to one value.
+    /// Returns true if two pointers refer to the same value.
     pub fn ptr_eq(this: &Arc<T>, other: &Arc<T>) -> bool {
         std_sync::Arc::ptr_eq(this.inner(), other.inner())
     }
@@ -172,12 +172,12 @@ impl<T: ?Sized> Arc<T> {
 
     #[inline]
     fn inner(&self) -> &std_sync::Arc<T> {
-        self.inner.as_ref().expect("it is there until it is taken apart")
+        self.inner.as_ref().expect("the pointer is present until it is consumed")
     }
 
     /// Returns the pointer of std without dropping it.
     fn take(mut self) -> std_sync::Arc<T> {
-        self.inner.take().expect("it is there until it is taken apart")
+        self.inner.take().expect("the pointer is present until it is consumed")
     }
 }
 
@@ -357,14 +357,14 @@ impl<T: ?Sized> Weak<T> {
         Some(Arc { inner, counts: self.counts.clone(), place: Location::caller() })
     }
 
-    /// How many pointers to the value there are that are not weak.
+    /// The number of pointers to the value that are not weak.
     #[track_caller]
     pub fn strong_count(&self) -> usize {
         self.meet().touch(Kind::Count);
         self.inner.strong_count()
     }
 
-    /// How many weak pointers to the value there are; 0 if there is no value.
+    /// The number of weak pointers to the value; 0 if there is no value.
     #[track_caller]
     pub fn weak_count(&self) -> usize {
         self.meet().touch(Kind::Count);
@@ -376,7 +376,7 @@ impl<T: ?Sized> Weak<T> {
         self.counts.meet(self.inner.as_ptr())
     }
 
-    /// Whether two pointers are to one value.
+    /// Returns true if two pointers refer to the same value.
     pub fn ptr_eq(&self, other: &Weak<T>) -> bool {
         self.inner.ptr_eq(&other.inner)
     }

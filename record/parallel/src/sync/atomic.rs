@@ -13,7 +13,7 @@ use std::sync::atomic as std_atomic;
 
 pub use std::sync::atomic::{Ordering, compiler_fence};
 
-/// As [`std::sync::atomic::fence`].
+/// The equivalent of [`std::sync::atomic::fence`].
 ///
 /// # Panics
 ///
@@ -46,7 +46,7 @@ macro_rules! bits {
                 }
 
                 fn from_bits(bits: u64) -> $unsigned {
-                    bits.try_into().expect("it was one before")
+                    bits.try_into().expect("the bits were stored from this type")
                 }
             }
 
@@ -110,7 +110,7 @@ macro_rules! atomic {
         }
 
         impl $(<$param>)? $name $(<$param>)? {
-            /// With this value.
+            /// Creates an atomic with this value.
             #[track_caller]
             pub const fn new(value: $value) -> Self {
                 $name { inner: std_atomic::$name::new(value), object: Object::new($what, Location::caller()) }
@@ -149,7 +149,7 @@ macro_rules! atomic {
                 }
             }
 
-            /// Sets the value, and returns the one before.
+            /// Sets the value, and returns the previous one.
             #[track_caller]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 self.changing(order, |inner| inner.swap(value, order))

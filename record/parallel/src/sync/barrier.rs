@@ -7,7 +7,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
-/// As [`std::sync::Barrier`].
+/// The equivalent of [`std::sync::Barrier`].
 pub struct Barrier {
     object: Object,
     inner: std::sync::Barrier,
@@ -16,12 +16,12 @@ pub struct Barrier {
     waiting: Mutex<Vec<ThreadId>>,
 }
 
-/// As [`std::sync::BarrierWaitResult`].
+/// The equivalent of [`std::sync::BarrierWaitResult`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether this is the one thread that gets `true`: under a schedule, the last to arrive.
+    /// Returns true if this is the one thread that gets `true`: under a schedule, the last to arrive.
     pub fn is_leader(&self) -> bool {
         self.0
     }
@@ -47,7 +47,7 @@ impl Barrier {
             return BarrierWaitResult(!runtime::is_active() && self.inner.wait().is_leader());
         }
         let place = Location::caller();
-        let me = runtime::with(|execution| execution.current()).expect("it has come to a pause point");
+        let me = runtime::with(|execution| execution.current()).expect("the thread has reached a pause point");
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() + 1 >= self.size {
             for thread in waiting.drain(..) {

@@ -16,9 +16,9 @@ use std::panic::Location;
 use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
-/// As [`std::sync::Condvar`].
+/// The equivalent of [`std::sync::Condvar`].
 ///
-/// Under a schedule, a notification wakes any of those that wait, and a thread may wake without one.
+/// Under a schedule, a notification wakes any of the waiting threads, and a thread may wake without a notification.
 pub struct Condvar {
     object: Object,
     inner: std::sync::Condvar,
@@ -26,19 +26,19 @@ pub struct Condvar {
     waiting: std::sync::Mutex<Vec<(ThreadId, ObjectId)>>,
 }
 
-/// As [`std::sync::WaitTimeoutResult`].
+/// The equivalent of [`std::sync::WaitTimeoutResult`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether the wait timed out.
+    /// Returns true if the wait timed out.
     pub fn timed_out(&self) -> bool {
         self.0
     }
 }
 
 impl Condvar {
-    /// Nobody waits.
+    /// Creates a condition variable for which no thread waits.
     #[track_caller]
     pub const fn new() -> Condvar {
         Condvar {

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Mutex, PoisonError};
 
-/// As [`std::sync::LazyLock`].
+/// The equivalent of [`std::sync::LazyLock`].
 ///
 /// A `static` one is initialized once per process, and not again in each execution: initialize it before the first one.
 pub struct LazyLock<T, F = fn() -> T> {
@@ -16,7 +16,7 @@ pub struct LazyLock<T, F = fn() -> T> {
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// Creates it with a function that returns the value.
+    /// Creates a cell with a function that returns the value.
     #[track_caller]
     pub const fn new(make: F) -> LazyLock<T, F> {
         LazyLock { cell: OnceLock::new(), make: Mutex::new(Some(make)) }
@@ -43,7 +43,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     #[track_caller]
     pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
         LazyLock::force(this);
-        this.cell.get_mut().expect("it was made")
+        this.cell.get_mut().expect("the value was created")
     }
 }
 

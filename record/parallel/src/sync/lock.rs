@@ -50,7 +50,7 @@ pub(crate) fn map<A, B>(result: LockResult<A>, f: impl FnOnce(A) -> B) -> LockRe
     }
 }
 
-/// As [`map`], for a lock that may be held already.
+/// The same as [`map`], for a lock that may be held already.
 pub(crate) fn try_map<A, B>(result: TryLockResult<A>, f: impl FnOnce(A) -> B) -> TryLockResult<B> {
     match result {
         Ok(guard) => Ok(f(guard)),
@@ -59,7 +59,7 @@ pub(crate) fn try_map<A, B>(result: TryLockResult<A>, f: impl FnOnce(A) -> B) ->
     }
 }
 
-/// As [`try_map`], and records the attempt: a change of the lock if it was free, a read otherwise.
+/// The same as [`try_map`], and records the attempt: a change of the lock if it was free, a read otherwise.
 pub(crate) fn tried<A, B>(
     object: &Object,
     to_change: bool,
@@ -111,7 +111,7 @@ macro_rules! as_guarded {
             type Target = T;
 
             fn deref(&self) -> &T {
-                self.inner.as_ref().expect("it is there until the guard is dropped")
+                self.inner.as_ref().expect("the value is present until the guard is dropped")
             }
         }
 
@@ -133,7 +133,7 @@ macro_rules! as_guarded {
         impl<T: ?Sized> std::ops::DerefMut for $guard<'_, T> {
             fn deref_mut(&mut self) -> &mut T {
                 self.is_changed = true;
-                self.inner.as_mut().expect("it is there until the guard is dropped")
+                self.inner.as_mut().expect("the value is present until the guard is dropped")
             }
         }
     };

@@ -10,13 +10,13 @@ use std::sync::{LockResult, TryLockResult};
 /// The gates of a locked mutex.
 const HELD: [bool; 2] = [false, true];
 
-/// As [`std::sync::Mutex`].
+/// The equivalent of [`std::sync::Mutex`].
 pub struct Mutex<T: ?Sized> {
     object: Object,
     inner: std::sync::Mutex<T>,
 }
 
-/// As [`std::sync::MutexGuard`].
+/// The equivalent of [`std::sync::MutexGuard`].
 #[must_use = "the mutex is unlocked at once if nobody holds this"]
 pub struct MutexGuard<'a, T: ?Sized> {
     /// `None` only while the guard is dropped, or waits for a condition variable.
@@ -28,7 +28,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
 }
 
 impl<T> Mutex<T> {
-    /// With this value, free.
+    /// Creates a free mutex with this value.
     #[track_caller]
     pub const fn new(value: T) -> Mutex<T> {
         Mutex { object: Object::new("Mutex", Location::caller()), inner: std::sync::Mutex::new(value) }
@@ -84,7 +84,7 @@ impl<T: ?Sized> Mutex<T> {
         lock::tried(&self.object, true, self.inner.try_lock(), |guard| self.guard(guard, place))
     }
 
-    /// Whether a thread panicked while it held the mutex.
+    /// Returns true if a thread panicked while it held the mutex.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
         self.object.pause(Kind::Load, Gate::Free, || self.gates());
@@ -126,7 +126,7 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// Unlocks the mutex without a pause point of its own, and returns it.
+    /// Unlocks the mutex without a separate pause point, and returns it.
     pub(super) fn release(mut self) -> &'a Mutex<T> {
         self.unlock();
         self.mutex

@@ -9,7 +9,7 @@ use std::panic::Location;
 use std::sync::OnceState;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// As [`std::sync::Once`].
+/// The equivalent of [`std::sync::Once`].
 pub struct Once {
     object: Object,
     inner: std::sync::Once,
@@ -56,14 +56,14 @@ fn make<T>(object: &Object, place: &'static Location<'static>, f: impl FnOnce() 
 }
 
 impl Once {
-    /// Creates one that has not run.
+    /// Creates an initialization that has not run.
     #[track_caller]
     pub const fn new() -> Once {
         let object = Object::new("Once", Location::caller());
         Once { object, inner: std::sync::Once::new(), busy: AtomicBool::new(false) }
     }
 
-    /// Does it, unless it was done; waits while someone else is at it.
+    /// Runs the initialization, unless it is complete; waits while another thread runs it.
     #[track_caller]
     #[inline]
     pub fn call_once(&self, f: impl FnOnce()) {
@@ -80,7 +80,7 @@ impl Once {
         }
     }
 
-    /// The same, also if a panic ended it before.
+    /// The same, also if a panic ended an earlier attempt.
     #[track_caller]
     pub fn call_once_force(&self, f: impl FnOnce(&OnceState)) {
         if self.object.pause(Kind::Once, Gate::First, || self.gates()) && !self.inner.is_completed() {
@@ -93,11 +93,11 @@ impl Once {
         }
     }
 
-    /// Waits until it was done.
+    /// Waits until the initialization is complete.
     ///
     /// # Panics
     ///
-    /// If a panic ended it.
+    /// If a panic ended the initialization.
     #[track_caller]
     pub fn wait(&self) {
         if self.object.pause(Kind::Await, Gate::Second, || self.gates()) {
@@ -109,7 +109,7 @@ impl Once {
         }
     }
 
-    /// Waits until it was done, also if a panic ended it before.
+    /// Waits until the initialization is complete, also if a panic ended an earlier attempt.
     #[track_caller]
     pub fn wait_force(&self) {
         if self.object.pause(Kind::Await, Gate::Second, || self.gates()) {
@@ -121,7 +121,7 @@ impl Once {
         }
     }
 
-    /// Whether it was done.
+    /// Returns true if the initialization is complete.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
         self.object.pause(Kind::Load, Gate::Free, || self.gates());
@@ -150,7 +150,7 @@ impl fmt::Debug for Once {
     }
 }
 
-/// As [`std::sync::OnceLock`].
+/// The equivalent of [`std::sync::OnceLock`].
 pub struct OnceLock<T> {
     object: Object,
     inner: std::sync::OnceLock<T>,
@@ -158,7 +158,7 @@ pub struct OnceLock<T> {
 }
 
 impl<T> OnceLock<T> {
-    /// Without a value.
+    /// Creates a cell without a value.
     #[track_caller]
     pub const fn new() -> OnceLock<T> {
         let object = Object::new("OnceLock", Location::caller());

@@ -11,13 +11,13 @@ use std::sync::{LockResult, TryLockResult};
 const READ: [bool; 2] = [true, false];
 const WRITTEN: [bool; 2] = [false, false];
 
-/// As [`std::sync::RwLock`].
+/// The equivalent of [`std::sync::RwLock`].
 pub struct RwLock<T: ?Sized> {
     object: Object,
     inner: std::sync::RwLock<T>,
 }
 
-/// As [`std::sync::RwLockReadGuard`].
+/// The equivalent of [`std::sync::RwLockReadGuard`].
 #[must_use = "the lock is released at once if nobody holds this"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     /// `None` only while the guard is dropped.
@@ -26,7 +26,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
     place: &'static Location<'static>,
 }
 
-/// As [`std::sync::RwLockWriteGuard`].
+/// The equivalent of [`std::sync::RwLockWriteGuard`].
 #[must_use = "the lock is released at once if nobody holds this"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     /// `None` only while the guard is dropped.
@@ -38,7 +38,7 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
 }
 
 impl<T> RwLock<T> {
-    /// With this value, free.
+    /// Creates a free lock with this value.
     #[track_caller]
     pub const fn new(value: T) -> RwLock<T> {
         RwLock { object: Object::new("RwLock", Location::caller()), inner: std::sync::RwLock::new(value) }
@@ -124,7 +124,7 @@ impl<T: ?Sized> RwLock<T> {
         lock::tried(&self.object, true, self.inner.try_write(), |guard| self.write_guard(guard, place))
     }
 
-    /// Whether a thread panicked while it held the lock for writing.
+    /// Returns true if a thread panicked while it held the lock for writing.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
         self.object.pause(Kind::Load, Gate::Free, || self.gates());
@@ -174,12 +174,12 @@ impl<T: ?Sized> RwLock<T> {
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// Keeps the lock for reading only, and admits other readers.
+    /// Converts the lock to one for reading, and admits other readers.
     #[track_caller]
     pub fn downgrade(mut this: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
         let (lock, place) = (this.lock, Location::caller());
         lock.object.pause(Kind::Unlock, Gate::Free, || WRITTEN);
-        let inner = this.inner.take().expect("it is there until the guard is dropped");
+        let inner = this.inner.take().expect("the value is present until the guard is dropped");
         lock.read_guard(std::sync::RwLockWriteGuard::downgrade(inner), place)
     }
 }

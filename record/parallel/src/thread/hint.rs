@@ -1,6 +1,6 @@
-//! A hint that a loop spins: others go first.
+//! A hint that a loop spins: other threads run first.
 
-/// As [`std::hint::spin_loop`]. In a managed thread, this yields to other threads, as
+/// The equivalent of [`std::hint::spin_loop`]. In a managed thread, this yields to other threads, as
 /// [`yield_now`](crate::thread::yield_now) does.
 #[track_caller]
 #[inline]

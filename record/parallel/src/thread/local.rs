@@ -19,7 +19,7 @@ thread_local! {
     static ENDS: RefCell<Vec<End>> = const { RefCell::new(Vec::new()) };
 }
 
-/// As [`std::thread::LocalKey`].
+/// The equivalent of [`std::thread::LocalKey`].
 pub struct LocalKey<T: 'static> {
     slots: &'static std::thread::LocalKey<Slots<T>>,
     init: fn() -> T,
@@ -82,7 +82,7 @@ impl<T> Slots<T> {
     }
 }
 
-/// As [`std::thread::AccessError`].
+/// The equivalent of [`std::thread::AccessError`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AccessError;
@@ -218,7 +218,7 @@ impl<T: 'static> fmt::Debug for LocalKey<T> {
     }
 }
 
-/// As [`std::thread_local!`]: each managed thread has its own value.
+/// The equivalent of [`std::thread_local!`]: each managed thread has its own value.
 #[macro_export]
 macro_rules! thread_local {
     () => {};

@@ -27,7 +27,7 @@ use std::time::Duration;
 
 pub use std::thread::{Result, available_parallelism, panicking};
 
-/// As [`std::thread::ThreadId`].
+/// The equivalent of [`std::thread::ThreadId`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ThreadId(Id);
 
@@ -37,7 +37,7 @@ enum Id {
     Std(std::thread::ThreadId),
 }
 
-/// As [`std::thread::Thread`].
+/// The equivalent of [`std::thread::Thread`].
 #[derive(Clone)]
 pub struct Thread(Handle);
 
@@ -72,7 +72,7 @@ impl Thread {
         }
     }
 
-    /// Distinguishes threads.
+    /// The id of the thread.
     pub fn id(&self) -> ThreadId {
         ThreadId(match &self.0 {
             Handle::Std(thread) => Id::Std(thread.id()),
@@ -80,7 +80,7 @@ impl Thread {
         })
     }
 
-    /// Its name, if it has one.
+    /// The name of the thread, if it has one.
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
             Handle::Std(thread) => thread.name(),
@@ -95,7 +95,7 @@ impl fmt::Debug for Thread {
     }
 }
 
-/// As [`std::thread::JoinHandle`].
+/// The equivalent of [`std::thread::JoinHandle`].
 pub struct JoinHandle<T>(Joining<T>);
 
 enum Joining<T> {
@@ -122,7 +122,7 @@ where
 /// Takes the result of a thread that has finished.
 fn left<T>(result: &Mutex<Option<T>>) -> T {
     let left = result.lock().unwrap_or_else(PoisonError::into_inner).take();
-    left.expect("a thread that has finished has left its result")
+    left.expect("a thread that has finished has stored its result")
 }
 
 impl<T> JoinHandle<T> {
@@ -130,7 +130,7 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     ///
-    /// If it panicked. Under a schedule it never does: a panic ends the execution.
+    /// If the thread panicked. Under a schedule this never happens: a panic ends the execution.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         self.join_at(Location::caller())
@@ -156,7 +156,7 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Whether it has finished.
+    /// Returns true if the thread has finished.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.0 {
@@ -175,7 +175,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// As [`std::thread::Builder`].
+/// The equivalent of [`std::thread::Builder`].
 #[derive(Debug, Default)]
 #[must_use = "a builder makes a thread only when `spawn` is called"]
 pub struct Builder {
@@ -184,12 +184,12 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Without a name.
+    /// Creates a builder without a name.
     pub fn new() -> Builder {
         Builder::default()
     }
 
-    /// With a name.
+    /// Sets the name.
     pub fn name(mut self, name: String) -> Builder {
         self.name = Some(name);
         self

@@ -19,7 +19,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// As [`std::thread::Scope`].
+/// The equivalent of [`std::thread::Scope`].
 pub struct Scope<'scope, 'env> {
     inner: Inner<'scope, 'env>,
     lifetime: PhantomData<&'scope mut &'scope ()>,
@@ -39,7 +39,7 @@ enum Inner<'scope, 'env> {
     },
 }
 
-/// As [`std::thread::ScopedJoinHandle`].
+/// The equivalent of [`std::thread::ScopedJoinHandle`].
 pub struct ScopedJoinHandle<'scope, T>(Joining<'scope, T>);
 
 enum Joining<'scope, T> {
@@ -191,7 +191,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Errors
     ///
-    /// If it panicked. Under a schedule it never does: a panic ends the execution.
+    /// If the thread panicked. Under a schedule this never happens: a panic ends the execution.
     #[track_caller]
     pub fn join(self) -> super::Result<T> {
         match self.0 {
@@ -213,7 +213,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         }
     }
 
-    /// Whether it has finished.
+    /// Returns true if the thread has finished.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.0 {

@@ -150,7 +150,7 @@ pub(crate) fn block<F: Future>(future: F) -> F::Output {
     );
     let task = Task::new(Location::caller());
     let _entered = enter(Some(Arc::clone(&task)), context());
-    task.run(pin!(future)).expect("nobody can abort it")
+    task.run(pin!(future)).expect("no handle can abort the task")
 }
 
 impl Task {
@@ -237,7 +237,7 @@ impl Task {
     fn pause(&self, place: &'static Location<'static>, is_again: bool, deadline: Option<Instant>) {
         let op = |kind, gate| move |object| Op { kind, gate, object, also: ObjectId::NONE, place };
         if is_again {
-            // No other thread needs to wake the task, so it only lets others go first.
+            // No other thread needs to wake the task, so it only yields to others.
             self.object.pause_op(|| self.gates(), op(Kind::Yield, Gate::Free));
         } else {
             let left = deadline.map(|deadline| deadline - Instant::unscheduled());

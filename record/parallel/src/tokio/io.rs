@@ -1,5 +1,5 @@
-//! As `tokio::io`: tokio's own traits and helpers, which work with any stream; and `split`, whose lock is under the
-//! schedule.
+//! The equivalent of `tokio::io`: tokio's own traits and helpers, which work with any stream; and `split`, whose lock
+//! is under the schedule.
 //!
 //! There is no `stdin`, `duplex` or `simplex`: those of tokio use threads or locks that are not under the schedule.
 
@@ -26,10 +26,10 @@ struct Turns<T> {
     wakers: Vec<Waker>,
 }
 
-/// As `tokio::io::ReadHalf`.
+/// The equivalent of `tokio::io::ReadHalf`.
 pub struct ReadHalf<T>(Arc<Shared<T>>, PhantomData<T>);
 
-/// As `tokio::io::WriteHalf`.
+/// The equivalent of `tokio::io::WriteHalf`.
 pub struct WriteHalf<T>(Arc<Shared<T>>, PhantomData<T>);
 
 /// Two halves of a stream, for two tasks.
@@ -62,16 +62,16 @@ impl<T> Shared<T> {
 }
 
 impl<T> ReadHalf<T> {
-    /// Whether both halves are of one stream.
+    /// Returns true if both halves belong to the same stream.
     pub fn is_pair_of(&self, other: &WriteHalf<T>) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The stream again.
+    /// Joins the halves to the stream.
     ///
     /// # Panics
     ///
-    /// If the halves are not of one stream.
+    /// If the halves belong to different streams.
     #[track_caller]
     pub fn unsplit(self, other: WriteHalf<T>) -> T
     where
@@ -81,12 +81,12 @@ impl<T> ReadHalf<T> {
         drop(other);
         let shared = Arc::into_inner(self.0).expect("there are two halves");
         let stream = shared.0.into_inner().unwrap_or_else(PoisonError::into_inner).stream;
-        *Pin::into_inner(stream.expect("nobody polls it"))
+        *Pin::into_inner(stream.expect("no half polls the stream"))
     }
 }
 
 impl<T> WriteHalf<T> {
-    /// Whether both halves are of one stream.
+    /// Returns true if both halves belong to the same stream.
     pub fn is_pair_of(&self, other: &ReadHalf<T>) -> bool {
         other.is_pair_of(self)
     }

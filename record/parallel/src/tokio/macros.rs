@@ -43,7 +43,7 @@ pub fn first(round: &mut u32, branches: u32) -> u32 {
     first
 }
 
-/// As `tokio::select!`. A pattern that may not match must not bind with `mut`.
+/// The equivalent of `tokio::select!`. A pattern that may not match must not bind with `mut`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select {
@@ -101,7 +101,7 @@ macro_rules! __select {
         { $(if let ::core::option::Option::Some(output) = $slot {
             match output {
                 $($bind)* => $handler,
-                _ => ::core::unreachable!("it has matched before"),
+                _ => ::core::unreachable!("the branch has matched before"),
             }
         } else)* { $else } }
     }};
@@ -152,7 +152,7 @@ macro_rules! __select {
     ($($rest:tt)*) => { $crate::__select!(@next false, (), $($rest)*) };
 }
 
-/// As `tokio::join!`.
+/// The equivalent of `tokio::join!`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __join {
@@ -201,20 +201,20 @@ macro_rules! __join {
             }
         };
     };
-    (@output all, $($slot:ident)*) => { ($($slot.take().expect("it was looked at"),)*) };
+    (@output all, $($slot:ident)*) => { ($($slot.take().expect("the result was checked before"),)*) };
     (@output try, $($slot:ident)*) => {
-        ::core::result::Result::Ok(($($slot.take().expect("it was looked at"),)*))
+        ::core::result::Result::Ok(($($slot.take().expect("the result was checked before"),)*))
     };
 }
 
-/// As `tokio::try_join!`.
+/// The equivalent of `tokio::try_join!`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __try_join {
     ($($future:expr),+ $(,)?) => { $crate::__join!(@futures try, [] [$({ $future })*]) };
 }
 
-/// As `tokio::pin!`.
+/// The equivalent of `tokio::pin!`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __pin {

@@ -26,7 +26,7 @@
 //!   preempted at each operation, not only where it awaits. There is no attribute for tests.
 //! - An execution has [`THREADS_MAX`](crate::THREADS_MAX) threads and tasks at most.
 //! - A panic that is not reported through a [`JoinHandle`](task::JoinHandle) fails the execution.
-//! - A task has no budget of operations after which it must yield, as tokio's have (128): it can be preempted anyway.
+//! - A task has no budget of operations after which it must yield, as in tokio (128): it can be preempted anyway.
 //!   So a biased `select!` never finds a ready future pending because of that budget.
 //! - A task is polled without a wake-up at most [`Settings::surprises_max`](crate::Settings::surprises_max) times, and
 //!   only where it begins to wait.

@@ -1,4 +1,4 @@
-//! As `tokio::runtime`: the owner of tasks. When it is dropped, its remaining tasks are cancelled.
+//! The equivalent of `tokio::runtime`: the owner of tasks. When it is dropped, its remaining tasks are cancelled.
 
 use super::executor::{self, Task};
 use super::scope::{self, Scope};
@@ -10,19 +10,19 @@ use std::panic::Location;
 use std::pin::pin;
 use std::sync::Arc;
 
-/// As `tokio::runtime::Runtime`: each task runs on its own thread. Under a schedule, each of them may run between two
-/// operations of any other, as with tokio's threads.
+/// The equivalent of `tokio::runtime::Runtime`: each task runs on its own thread. Under a schedule, each of them may
+/// run between two operations of any other, as with tokio's threads.
 pub struct Runtime {
     handle: Handle,
 }
 
-/// As `tokio::runtime::Handle`.
+/// The equivalent of `tokio::runtime::Handle`.
 #[derive(Clone)]
 pub struct Handle {
     scope: Arc<Scope>,
 }
 
-/// As `tokio::runtime::EnterGuard`.
+/// The equivalent of `tokio::runtime::EnterGuard`.
 #[must_use = "the runtime is left when this is dropped"]
 pub struct EnterGuard<'a> {
     _entered: executor::Entered,
@@ -30,7 +30,7 @@ pub struct EnterGuard<'a> {
     _handle: std::marker::PhantomData<std::sync::MutexGuard<'a, Handle>>,
 }
 
-/// As `tokio::runtime::TryCurrentError`: the caller is part of no runtime.
+/// The equivalent of `tokio::runtime::TryCurrentError`: the caller is part of no runtime.
 #[derive(Debug)]
 pub struct TryCurrentError(());
 
@@ -43,7 +43,7 @@ impl fmt::Display for TryCurrentError {
 impl std::error::Error for TryCurrentError {}
 
 impl Runtime {
-    /// A runtime without tasks.
+    /// Creates a runtime without tasks.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl Handle {
         scope::current().map(|scope| Handle { scope }).ok_or(TryCurrentError(()))
     }
 
-    /// As [`Runtime::block_on`].
+    /// The same as [`Runtime::block_on`].
     ///
     /// # Panics
     ///
@@ -123,7 +123,7 @@ impl Handle {
         );
         let task = Task::of(self.scope.turn(), Location::caller());
         let _entered = scope::enter(Some(Arc::clone(&task)), &self.scope);
-        task.run(pin!(future)).expect("nobody can abort it")
+        task.run(pin!(future)).expect("no handle can abort the task")
     }
 
     /// Starts a task.
@@ -161,7 +161,7 @@ impl fmt::Debug for EnterGuard<'_> {
     }
 }
 
-/// As `tokio::runtime::Builder`.
+/// The equivalent of `tokio::runtime::Builder`.
 #[derive(Debug)]
 pub struct Builder {
     is_one_thread: bool,

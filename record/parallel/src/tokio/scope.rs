@@ -21,7 +21,7 @@ pub(crate) struct Scope {
     state: Mutex<Members>,
 }
 
-/// A host. Only the network knows its type.
+/// A host. Its type is private to the network.
 pub(crate) type HostRef = Weak<dyn Any + Send + Sync>;
 
 #[derive(Default)]

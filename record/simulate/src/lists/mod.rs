@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_dropped_with_its_last_user_and_its_place_used_again() {
+    fn a_list_is_dropped_with_its_last_user_and_its_place_is_reused() {
         let mut lists = Lists::default();
         let first = lists.create();
         lists.next_commit();
@@ -219,10 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_keeps_others_out_until_it_ends() {
+    fn a_lock_excludes_other_transactions_until_it_is_released() {
         let mut lists = Lists::default();
         let id = lists.create();
-        assert!(lists.lock(id, 1) && lists.lock(id, 1), "one's own lock is no hindrance");
+        assert!(lists.lock(id, 1) && lists.lock(id, 1), "a transaction can lock a list again");
         assert!(!lists.lock(id, 2));
         lists.unlock(id, 2);
         assert!(lists.holds(id, 1), "only the owner can unlock");

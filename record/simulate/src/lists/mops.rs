@@ -65,13 +65,13 @@ pub struct Mops<'a> {
 }
 
 impl<'a> Mops<'a> {
-    /// How many there are; at least one.
+    /// The number of micro-operations; at least one.
     #[expect(clippy::len_without_is_empty, reason = "a transaction is never empty")]
     pub fn len(self) -> usize {
         self.asked.len()
     }
 
-    /// All of them, in order.
+    /// All micro-operations, in order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Mop<'a>> + Clone {
         self.asked.iter().map(move |asked| self.resolve(*asked))
     }

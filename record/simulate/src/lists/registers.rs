@@ -29,13 +29,13 @@ pub enum RegisterMop {
 pub struct RegisterMops<'a>(pub(crate) Mops<'a>);
 
 impl<'a> RegisterMops<'a> {
-    /// How many there are; at least one.
+    /// The number of micro-operations; at least one.
     #[expect(clippy::len_without_is_empty, reason = "a transaction is never empty")]
     pub fn len(self) -> usize {
         self.0.len()
     }
 
-    /// All of them, in order.
+    /// All micro-operations, in order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = RegisterMop> + Clone + use<'a> {
         self.0.iter().map(|mop| match mop {
             Mop::Append { key, value } => RegisterMop::Write { key, value },

@@ -5,7 +5,7 @@ use crate::named::named;
 /// What a store of logs does wrong.
 ///
 /// A bug names what the store or its clients do, not what a checker must find: a short history may happen to be valid
-/// all the same.
+/// nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum LogBug {

@@ -14,8 +14,9 @@ use store::{Asked, LogStore};
 
 /// A history of Jepsen's kafka workload: sends to logs and polls of them, each of which takes effect at one instant.
 ///
-/// A client assigns all keys to itself and then polls each from where it was. At the end all that is left is polled.
-/// Equal parameters give equal histories, byte for byte, on every machine. Memory follows the number of messages.
+/// A client assigns all keys to itself and then polls each from its last position. At the end, all remaining messages
+/// are polled. Equal parameters give equal histories, byte for byte, on every machine. Memory depends on the number of
+/// messages.
 ///
 /// ```
 /// use record_simulate::{Format, Logs};
@@ -107,7 +108,7 @@ impl Logs {
         Ok(Simulation::new(load, Box::new(LogStore::new(&asked))))
     }
 
-    /// Whether a simulation can be run.
+    /// Checks that a simulation can be run.
     ///
     /// # Errors
     ///

@@ -72,7 +72,7 @@ const TABLE: [Row; 14] = [
 ];
 
 impl ObjectBug {
-    /// Those that make sense for an object, [`ObjectBug::None`] first.
+    /// The bugs that apply to an object, [`ObjectBug::None`] first.
     ///
     /// ```
     /// use record_simulate::{Object, ObjectBug};
@@ -106,7 +106,7 @@ impl ObjectBug {
         }
     }
 
-    /// The bugs of one of Jepsen's workloads that is not an object of its own: those that its checker can find.
+    /// The bugs of one of Jepsen's workloads that has no object: those that its checker can find.
     fn of_workload(object: Object) -> Option<&'static [ObjectBug]> {
         Some(match object {
             Object::Bank => &[ObjectBug::WrongRead, ObjectBug::ReadSkew, ObjectBug::HalfTransfer],
@@ -121,7 +121,7 @@ impl ObjectBug {
         })
     }
 
-    /// How many of the operations it applies to, from 0 to 1, by default.
+    /// The default share of operations that the bug affects, from 0 to 1.
     pub fn default_rate(self) -> f64 {
         self.row().rate
     }
@@ -134,11 +134,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_leads_back_to_its_bug() {
+    fn every_name_is_parsed_to_its_bug() {
         for bug in ObjectBug::ALL {
             assert_eq!(bug.name().parse(), Ok(bug));
             assert!(!bug.summary().is_empty() && !bug.summary().ends_with('.'), "{bug}");
-            assert!(Object::ALL.into_iter().any(|object| bug.is_of(object)), "{bug} is of nothing");
+            assert!(Object::ALL.into_iter().any(|object| bug.is_of(object)), "{bug} applies to no object");
         }
         let error = "stale".parse::<ObjectBug>().unwrap_err().to_string();
         assert!(
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_leads_back_to_its_object() {
+    fn every_name_is_parsed_to_its_object() {
         for object in Object::ALL {
             assert_eq!(object.name().parse(), Ok(object));
         }
@@ -157,12 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_has_the_tables() {
+    fn the_readme_contains_the_tables() {
         let readme = include_str!("../../README.md");
         let bugs = |object| ObjectBug::of(object).skip(1).map(|bug| format!("`{bug}`")).collect::<Vec<_>>().join(", ");
         let objects = Object::ALL.map(|object| format!("| `{object}` | {} | {} |\n", object.summary(), bugs(object)));
-        assert!(readme.contains(&objects.concat()), "the README should have\n{}", objects.concat());
+        assert!(readme.contains(&objects.concat()), "the README should contain\n{}", objects.concat());
         let bugs = ObjectBug::ALL.map(|bug| format!("| `{bug}` | {} |\n", bug.summary()));
-        assert!(readme.contains(&bugs.concat()), "the README should have\n{}", bugs.concat());
+        assert!(readme.contains(&bugs.concat()), "the README should contain\n{}", bugs.concat());
     }
 }

@@ -119,7 +119,7 @@ pub(super) struct Flight {
     pub(super) spoilt: bool,
     /// Whether it was refused without being processed.
     pub(super) aborted: bool,
-    /// The number of times that it found the lock held.
+    /// The number of times that the operation found the lock held.
     pub(super) waits: u32,
     /// Its position among all operations that were requested.
     pub(super) number: u64,
@@ -251,7 +251,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn ids_differ_where_numbers_or_seeds_do() {
+    fn ids_differ_if_numbers_or_seeds_differ() {
         let ids = |salt: u64| (0..20_000).map(move |number| Versions { salt }.id(number));
         let all: HashSet<WriteId> = ids(1).chain(ids(2)).collect();
         // The initial version is the same for all seeds.

@@ -34,7 +34,7 @@ pub(super) struct Keys<S> {
     popularity: Popularity,
     /// 0 if objects are never replaced.
     ops_per_key: u64,
-    /// Objects that still get a final operation at the end, if the model has one. They are held until then.
+    /// Objects that still get a final operation at the end, if the model has one. They are kept until then.
     last: Option<VecDeque<ObjectId>>,
 }
 
@@ -57,7 +57,7 @@ impl<S> Keys<S> {
         keys
     }
 
-    /// Chooses a live object for an operation, which holds it from now on.
+    /// Chooses a live object for an operation, and keeps it in memory for the operation.
     pub(super) fn choose(&mut self, rng: &mut Rng, fresh: impl FnOnce() -> S) -> ObjectId {
         let place = if self.live.len() == 1 { 0 } else { self.popularity.draw(rng) };
         let mut id = self.live[place];
@@ -76,7 +76,7 @@ impl<S> Keys<S> {
         self.last.as_ref().map_or(0, VecDeque::len)
     }
 
-    /// The next object that gets its final operation; it is already held.
+    /// The next object that gets its final operation; it is already kept in memory.
     pub(super) fn choose_last(&mut self) -> Option<ObjectId> {
         self.last.as_mut()?.pop_front()
     }

@@ -5,7 +5,7 @@ use crate::named::named;
 /// The maximum number of subkeys of a key of [`Object::Sequential`]: each is one bit.
 pub(super) const SUBKEYS_MAX: u32 = 64;
 
-/// What clients work on.
+/// The objects that clients use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Object {
@@ -112,38 +112,38 @@ const TABLE: [Row; 24] = [
 ];
 
 impl Object {
-    /// How many keys there are, by default.
+    /// The default number of keys.
     pub fn default_keys(self) -> u32 {
         self.row().keys
     }
 
-    /// How many operations a key has before another replaces it, by default; 0 if none does.
+    /// The default number of operations after which another key replaces a key; 0 if keys are not replaced.
     pub fn default_ops_per_key(self) -> u64 {
         self.row().ops_per_key
     }
 
-    /// How many different values are written, by default; 0 if each is new.
+    /// The default number of different values that are written; 0 if each value is new.
     pub fn default_values(self) -> u32 {
         self.row().values
     }
 
-    /// Whether its operations are those of a lock, without values of their own.
+    /// Returns true if its operations are those of a lock, without values.
     pub fn is_lock(self) -> bool {
         matches!(self, Object::Mutex | Object::OwnerMutex | Object::ReentrantMutex | Object::Semaphore)
     }
 
-    /// Whether it holds elements that are taken out again.
+    /// Returns true if it contains elements that are removed again.
     pub fn is_sequence(self) -> bool {
         self.may_show_nothing() || matches!(self, Object::Queue | Object::TotalQueue)
     }
 
-    /// Whether a take that finds nothing may return so: `ok` with nil.
+    /// Returns true if a take that finds nothing may be `ok` with nil.
     pub fn may_show_nothing(self) -> bool {
         use Object::{Deque, FifoQueue, PriorityQueue, Stack, UnorderedQueue};
         matches!(self, FifoQueue | UnorderedQueue | Stack | Deque | PriorityQueue)
     }
 
-    /// Whether operations name a key anyway, so that `keyed` has no meaning for it.
+    /// Returns true if operations name a key in any case, so that `keyed` has no effect.
     pub fn has_keys(self) -> bool {
         matches!(self, Object::MultiRegister | Object::Kv | Object::LongFork | Object::Sequential)
     }
@@ -158,7 +158,7 @@ impl Object {
         matches!(self, Object::Register | Object::CasRegister)
     }
 
-    /// How many values there must be, and may be.
+    /// The minimum and the maximum number of values.
     pub fn values_range(self) -> (u32, u32) {
         match self {
             Object::Counter => (1, 1_000_000),
@@ -170,7 +170,7 @@ impl Object {
         }
     }
 
-    /// Whether something more is asked of each when all else is over: a read of all, or a drain.
+    /// Returns true if each object gets one more operation after all others: a read of all elements, or a drain.
     pub fn has_last(self) -> bool {
         matches!(self, Object::Set | Object::SetFull | Object::TotalQueue)
     }

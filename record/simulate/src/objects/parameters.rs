@@ -11,7 +11,7 @@ use crate::simulation::schedule::Delay;
 /// A history of operations on an [`Object`], each of which takes effect at one instant between its invocation and its
 /// completion, unless there is a bug: it is linearizable.
 ///
-/// Equal parameters give equal histories, byte for byte, on every machine. Parameters that mean nothing for an object
+/// Equal parameters give equal histories, byte for byte, on every machine. Parameters that do not apply to an object
 /// are ignored.
 ///
 /// ```
@@ -147,7 +147,7 @@ impl Objects {
         self.bug_at.unwrap_or(BUG_AT)
     }
 
-    /// Whether these parameters can be simulated.
+    /// Checks that these parameters can be simulated.
     ///
     /// # Errors
     ///

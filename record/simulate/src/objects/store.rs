@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_follows_clients_and_live_keys_and_not_the_length_of_the_history() {
+    fn memory_depends_on_clients_and_live_keys_only() {
         let (keyed, keys, ops_per_key, info_rate, lost_rate) = (true, 8, 5, 0.05, 0.05);
         for bug in [ObjectBug::None, ObjectBug::FalseFail] {
             let of = |object| {

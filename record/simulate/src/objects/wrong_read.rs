@@ -165,25 +165,29 @@ mod tests {
     }
 
     #[test]
-    fn what_was_overwritten_before_cannot_be_read() {
+    fn a_value_overwritten_before_a_read_is_impossible() {
         let mut tracker = Tracker::new(3);
         assert_eq!(impossible(&tracker, tracker.overwriters()), [0, 1, 2], "nothing was written");
         tracker.open(0);
-        assert_eq!(impossible(&tracker, tracker.overwriters()), [1, 2], "0 may be there any moment");
+        assert_eq!(impossible(&tracker, tracker.overwriters()), [1, 2], "0 may be written at any moment");
         tracker.close(0, 1, 2, true);
         let before = tracker.overwriters();
         tracker.open(1);
         tracker.close(1, 3, 4, true);
-        assert_eq!(impossible(&tracker, before), [2], "one who began before the second write may see the first");
+        assert_eq!(
+            impossible(&tracker, before),
+            [2],
+            "an operation that began before the second write may read the first value"
+        );
         assert_eq!(impossible(&tracker, tracker.overwriters()), [0, 2]);
         tracker.open(0);
-        assert_eq!(impossible(&tracker, tracker.overwriters()), [2], "it is being written again");
+        assert_eq!(impossible(&tracker, tracker.overwriters()), [2], "the value is being written again");
         tracker.close(0, 5, 6, false);
         assert_eq!(impossible(&tracker, tracker.overwriters()), [0, 2], "that failed");
     }
 
     #[test]
-    fn writes_at_one_time_may_end_in_either_order() {
+    fn concurrent_writes_may_end_in_either_order() {
         let mut tracker = Tracker::new(3);
         tracker.open(0);
         tracker.open(1);
@@ -197,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_overwriters_two_are_enough() {
+    fn two_overwriters_are_enough() {
         let mut rng = Rng::new(5, Purpose::Bug);
         for _ in 0..2000 {
             let (mut overwriters, mut all) = (Overwriters::default(), Vec::new());

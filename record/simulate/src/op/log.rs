@@ -5,7 +5,7 @@
 pub struct LogOp<'a> {
     /// The keys that a consumer assigns to itself, if the op is an assignment.
     pub assigned: Option<&'a [i64]>,
-    /// The sends and polls of the op, if it is no assignment.
+    /// The sends and polls of the op, if it is not an assignment.
     pub mops: &'a [LogMop],
     /// Whether offsets and polled messages are known: the op is `ok`.
     pub shown: bool,

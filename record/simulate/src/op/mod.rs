@@ -25,16 +25,16 @@ pub struct SimOp<'a> {
     pub time_ns: u64,
 }
 
-/// Who did something.
+/// The origin of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Process {
-    /// A client. One that gave up waiting continues under its number plus the number of clients.
+    /// A client. A client that gave up waiting continues as another process: its number plus the number of clients.
     Client(i64),
     /// The process that disturbs the store. Its ops are all `info`.
     Nemesis,
 }
 
-/// What an op says of the operation it belongs to.
+/// The kind of an op: its relation to its operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// A client began the operation.
@@ -48,7 +48,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As histories spell it: `"invoke"`, `"ok"`, `"fail"`, `"info"`.
+    /// The names in histories: `"invoke"`, `"ok"`, `"fail"`, `"info"`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Invoke => "invoke",
@@ -59,7 +59,7 @@ impl Kind {
     }
 }
 
-/// The value of an op. Other workloads will bring other kinds.
+/// The value of an op. Other workloads will add other kinds.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Payload<'a> {

@@ -3,7 +3,7 @@
 use crate::lists::registers::RegisterMop;
 use std::fmt;
 
-/// What was asked of an object, or what it answered.
+/// The request to an object, or its result.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectOp<'a> {
     /// The key of the object; `None` if there is only one object, or if the value contains the key.
@@ -16,7 +16,7 @@ pub struct ObjectOp<'a> {
     pub prev_write_id: Option<WriteId>,
 }
 
-/// The name of an object, and where an op says it.
+/// The name of an object, and its place in an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectKey {
     /// Before the value: `[key value]`, as Jepsen's independent tests do.
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_look_like_uuids() {
+    fn ids_have_the_form_of_uuids() {
         assert_eq!(WriteId::INITIAL.to_string(), "00000000-0000-0000-0000-000000000000");
         let id = WriteId(0x0123_4567_89ab_cdef_fedc_ba98_7654_3210);
         assert_eq!(id.to_string(), "01234567-89ab-cdef-fedc-ba9876543210");

@@ -13,7 +13,7 @@ use crate::rng::{Chance, Purpose, Rng};
 use crate::slot::Slot;
 use std::io;
 
-/// Sees a simulation happen.
+/// Receives the events of a simulation.
 pub trait Observer {
     /// Receives the next op of the history.
     ///

@@ -11,10 +11,10 @@ use clients::{Clients, Load, Observer};
 use std::io::{self, Write};
 use system::System;
 
-/// A simulation ready to run.
+/// A simulation that is ready to run.
 ///
-/// Takes about 0.5 µs a transaction in addition to what the writing of its lists takes. Memory follows the number of
-/// clients and live keys, not the number of transactions.
+/// Takes about 0.5 µs per transaction in addition to the time for writing its lists. Memory depends on the number of
+/// clients and live keys, not on the number of transactions.
 pub struct Simulation {
     clients: Clients,
     system: Box<dyn System>,
@@ -25,7 +25,7 @@ impl Simulation {
         Simulation { clients: Clients::new(load), system }
     }
 
-    /// Gives every op to `sink`, in order of time.
+    /// Passes every op to `sink`, in order of time.
     ///
     /// # Errors
     ///
@@ -40,7 +40,8 @@ impl Simulation {
         self.observe(&mut Ops(sink))
     }
 
-    /// Shows every op to `observer`, in order of time, and also what clients cannot see: when transactions took effect.
+    /// Passes every op to `observer`, in order of time, and also data that clients cannot observe: when transactions
+    /// took effect.
     ///
     /// # Errors
     ///
@@ -49,7 +50,7 @@ impl Simulation {
         self.clients.run(&mut *self.system, observer)
     }
 
-    /// Writes the history as text, and gives back what it was written to, flushed. `out` need not be buffered.
+    /// Writes the history as text, and returns `out`, flushed. `out` need not be buffered.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use crate::rng::Rng;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Events to come, ordered by time. Events at one instant are in the order in which they were planned.
+/// Future events, ordered by time. Events at one instant are in the order in which they were planned.
 ///
 /// Planning an event and taking it are O(log events).
 pub(crate) struct Schedule<E> {
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_come_by_time_and_then_by_the_order_they_were_planned_in() {
+    fn events_are_ordered_by_time_and_then_by_planning() {
         let mut schedule = Schedule::new();
         for (time_ns, event) in [(5, 'z'), (3, 'y'), (5, 'a'), (3, 'b')] {
             schedule.at(time_ns, event);

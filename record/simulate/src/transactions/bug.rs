@@ -7,8 +7,8 @@ use crate::named::named;
 ///
 /// A bug names what the store does, not what a checker must find: a short history may happen to be valid nevertheless.
 ///
-/// Among them is every level of isolation that can be distinguished here. Repeatable read cannot: it forbids all that
-/// serializability does, except where transactions read by predicate, and none does.
+/// The bugs include every level of isolation that can be distinguished here. Repeatable read cannot: it forbids the
+/// same as serializability, except for predicate reads, which these transactions do not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Bug {
@@ -74,7 +74,7 @@ pub enum Bug {
 struct Row {
     bug: Bug,
     name: &'static str,
-    /// The level of isolation that the store keeps, if its name differs from that of the bug.
+    /// The level of isolation that the store provides, if its name differs from that of the bug.
     level: Option<&'static str>,
     summary: &'static str,
     /// The share of transactions to which it applies by default, from 0 to 1: all of them if the bug is a kind of
@@ -133,13 +133,13 @@ const TABLE: [Row; 22] = [
 ];
 
 impl Bug {
-    /// The level of isolation that the store keeps, where it has another name than the bug: `"serializable"`. Can be
-    /// parsed as well as the name.
+    /// The level of isolation that the store provides, if its name differs from that of the bug: `"serializable"`. Can
+    /// be parsed like the name.
     pub fn level(self) -> Option<&'static str> {
         self.row().level
     }
 
-    /// Those that make sense for a workload, [`Bug::None`] first.
+    /// The bugs that apply to a workload, [`Bug::None`] first.
     ///
     /// ```
     /// use record_simulate::{Bug, OverLists, OverRegisters};
@@ -160,7 +160,7 @@ impl Bug {
         matches!(self, Bug::PlantedG1c | Bug::PlantedGSingle)
     }
 
-    /// How many of the transactions it applies to, from 0 to 1, by default.
+    /// The default share of transactions that the bug affects, from 0 to 1.
     pub fn default_rate(self) -> f64 {
         self.row().rate
     }
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_leads_back_to_its_bug() {
+    fn every_name_is_parsed_to_its_bug() {
         for bug in Bug::ALL {
             assert_eq!(bug.name().parse(), Ok(bug));
             assert!(bug.level().is_none_or(|level| level.parse() == Ok(bug)), "{bug}");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_the_known_ones() {
+    fn the_error_on_an_unknown_name_lists_the_known_ones() {
         let error = "stale".parse::<Bug>().unwrap_err().to_string();
         assert!(
             error.starts_with("stale is not a known bug: expected one of none, stale-read, session-stale, "),
@@ -191,10 +191,10 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_has_the_table() {
+    fn the_readme_contains_the_table() {
         let level = |bug: Bug| bug.level().map(|level| format!("`{level}`")).unwrap_or_default();
         let rows = Bug::ALL.map(|bug| format!("| `{bug}` | {} | {} |\n", bug.summary(), level(bug)));
         let rows = rows.concat();
-        assert!(include_str!("../../README.md").contains(&rows), "the README should have\n{rows}");
+        assert!(include_str!("../../README.md").contains(&rows), "the README should contain\n{rows}");
     }
 }

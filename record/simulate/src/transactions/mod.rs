@@ -1,4 +1,4 @@
-//! Transactions of many clients over keys that hold lists or registers, in a store that is correct or broken in a
+//! Transactions of many clients over keys that contain lists or registers, in a store that is correct or broken in a
 //! chosen way.
 
 mod bug;

@@ -11,7 +11,7 @@ use crate::simulation::schedule::Delay;
 /// The pause of a client between two transactions.
 const THINK: Delay = Delay(1_000, 30_000);
 
-/// A history of transactions over lists, as Elle's `list-append` has them.
+/// A history of transactions over lists, like Elle's `list-append`.
 ///
 /// ```
 /// use record_simulate::{Format, ListAppend};
@@ -23,10 +23,11 @@ const THINK: Delay = Delay(1_000, 30_000);
 /// ```
 pub type ListAppend = Transactions<OverLists>;
 
-/// A history of transactions over registers, as Elle's `rw-register` has them.
+/// A history of transactions over registers, like Elle's `rw-register`.
 ///
-/// Values written to a key count from 1, so that none is written twice; a register never written reads as nil. Where
-/// everything else is equal it is the history of [`ListAppend`], but of each list reads show the last element only.
+/// Values written to a key count from 1, so that none is written twice; a register that was never written reads as nil.
+/// With the same parameters it is the history of [`ListAppend`], except that reads return only the last element of each
+/// list.
 ///
 /// ```
 /// use record_simulate::{Bug, Format, RwRegister};
@@ -38,7 +39,7 @@ pub type ListAppend = Transactions<OverLists>;
 /// ```
 pub type RwRegister = Transactions<OverRegisters>;
 
-/// Transactions of many clients over keys that hold lists ([`ListAppend`]) or registers ([`RwRegister`]).
+/// Transactions of many clients over keys that contain lists ([`ListAppend`]) or registers ([`RwRegister`]).
 ///
 /// Equal parameters give equal histories, byte for byte, on every machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,7 +128,7 @@ impl<W: Workload> Transactions<W> {
         }
     }
 
-    /// Whether these parameters can be simulated.
+    /// Checks that these parameters can be simulated.
     ///
     /// # Errors
     ///

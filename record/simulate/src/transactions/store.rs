@@ -1,7 +1,7 @@
 //! The store: processes each transaction in the way that its bug requires.
 //!
-//! For each key it stores the list of values written to it. If keys hold registers, reads return only the last item of
-//! the list. So every bug is implemented once.
+//! For each key it stores the list of values written to it. If keys contain registers, reads return only the last item
+//! of the list. So every bug is implemented once.
 
 mod at_once;
 mod by_key;
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_follows_clients_and_live_keys_and_not_the_length_of_the_history() {
+    fn memory_depends_on_clients_and_live_keys_only() {
         for bug in Bug::ALL {
             let parameters = ListAppend {
                 txns: 20_000,
@@ -220,7 +220,7 @@ mod tests {
                 store.lists.room()
             );
             assert!(store.txns.len() < 60, "{bug}: {} transactions in flight for 20 clients", store.txns.len());
-            assert!(store.txns.iter().all(|txn| txn.asked.is_empty()), "{bug}: all are over at the end");
+            assert!(store.txns.iter().all(|txn| txn.asked.is_empty()), "{bug}: no transaction is in flight at the end");
             assert!(store.sites.remembered() < 2000, "{bug}: {} commits", store.sites.remembered());
         }
     }

@@ -2,17 +2,17 @@
 
 use std::fmt::Debug;
 
-/// What transactions work on. There are [`OverLists`] and [`OverRegisters`], and no others.
+/// The content of the keys of transactions. [`OverLists`] and [`OverRegisters`] are the only implementations.
 pub trait Workload: sealed::Sealed + Copy + Debug + Default + PartialEq {
     /// The name of the checker: `"list-append"`.
     const NAME: &'static str;
 }
 
-/// Each key holds a list: transactions append to its end, and read all of it.
+/// Each key contains a list: transactions append to its end, and read all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OverLists;
 
-/// Each key holds one value: transactions write it, and read what was written last.
+/// Each key contains one value: transactions write it, and read the value that was written last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OverRegisters;
 

@@ -165,7 +165,7 @@ fn a_history_without_indices_is_numbered() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_and_what_is_before_it_is_shown() {
+fn an_unreadable_op_is_reported_and_rows_before_it_are_shown() {
     let dir = tempfile::tempdir().unwrap();
     let library = Arc::new(Library::new(dir.path().to_owned(), false));
     fs::write(dir.path().join("h.edn"), "{:process 0, :type :invoke}\n{:process 0, :type :nope}\n").unwrap();
@@ -189,7 +189,7 @@ fn what_cannot_be_read_is_said_and_what_is_before_it_is_shown() {
 }
 
 #[test]
-fn a_changed_history_is_read_again_and_who_may_only_read_writes_nothing() {
+fn a_changed_history_is_read_again_and_a_read_only_library_writes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let library = Arc::new(Library::new(dir.path().to_owned(), true));
     fs::write(dir.path().join("h.edn"), edn("\n")).unwrap();

@@ -12,12 +12,12 @@ const LEVELS: [&str; 5] = [
 ];
 
 #[test]
-fn a_run_that_is_saved_and_restored_says_the_same() {
+fn a_saved_and_restored_run_gives_the_same_report() {
     restored::at_every_event::<ListJudge>(&LEVELS.map(model), &rules(), false);
 }
 
 #[test]
-fn what_was_given_up_is_restored() {
+fn given_up_operations_are_restored() {
     restored::at_limits::<ListJudge>(&rules(), false);
 }
 

@@ -43,7 +43,7 @@ fn the_first_prefix_that_is_refused_is_found() {
 }
 
 #[test]
-fn each_prefix_that_is_said_to_be_refused_is() {
+fn each_prefix_reported_as_refused_is_refused() {
     let mut further = 0;
     for name in LEVELS {
         let model = model(name);
@@ -83,7 +83,7 @@ fn observe(run: &mut dyn Run, lines: &[Line]) {
 }
 
 #[test]
-fn the_report_says_that_it_is_of_the_history_so_far() {
+fn the_report_states_that_it_covers_the_history_so_far() {
     let mut run = start("read-uncommitted");
     assert!(!run.decides_early());
     observe(&mut *run, &CROSSED[..4]);
@@ -108,7 +108,7 @@ fn the_report_says_that_it_is_of_the_history_so_far() {
 }
 
 #[test]
-fn a_run_that_goes_on_ends_with_the_verdict_on_the_whole() {
+fn a_run_that_continues_ends_with_the_verdict_on_the_whole_history() {
     let ends: [(&[Line], Verdict); 3] = [
         (&[(0, "ok", "[:append x 1][:append y 1]")], Verdict::Invalid),
         (&[(0, "fail", "[:append x 1][:append y 1]")], Verdict::Valid),
@@ -127,7 +127,7 @@ fn a_run_that_goes_on_ends_with_the_verdict_on_the_whole() {
 
 /// The history is too long for the batch checker.
 #[test]
-fn a_long_run_that_goes_on_ends_without_a_verdict() {
+fn a_long_run_that_continues_ends_without_a_verdict() {
     let more = [(0, "ok", "[:append x 1][:append y 1]")];
     for (lines, verdict) in [(&CROSSED[..], Verdict::Invalid), (&[&CROSSED[..], &more].concat(), Verdict::Unknown)] {
         let mut run = online(model("read-uncommitted"), sizes(AT_ONCE));
@@ -142,7 +142,7 @@ fn a_long_run_that_goes_on_ends_without_a_verdict() {
 
 /// Some reads could have been wrong, although no two transactions wrote the same key.
 #[test]
-fn a_read_of_another_one_relates_them() {
+fn a_read_of_another_transaction_relates_them() {
     let text = ops(&[
         (0, "invoke", "[:append x 1]"),
         (0, "ok", "[:append x 1]"),
@@ -157,7 +157,7 @@ fn a_read_of_another_one_relates_them() {
 
 /// Nothing is checked after the violation, and a part of the history gets no verdict.
 #[test]
-fn a_long_run_that_stops_there_has_no_verdict_on_the_whole() {
+fn a_long_run_that_stops_has_no_verdict_on_the_whole_history() {
     let more = [(0, "fail", "[:append x 1][:append y 1]"), (0, "invoke", "[:r x nil]"), (0, "ok", "[:r x [2]]")];
     for batch_ops in 5..10 {
         let mut run = online(model("read-uncommitted"), Sizes { batch_ops, ..sizes(AT_ONCE) });
@@ -173,7 +173,7 @@ fn a_long_run_that_stops_there_has_no_verdict_on_the_whole() {
 
 /// A writer between two others fails: these become neighbours, which closes a cycle later.
 #[test]
-fn what_a_failed_writer_was_between_stays_in_order() {
+fn the_neighbours_of_a_failed_writer_stay_in_order() {
     let text = ops(&[
         (0, "invoke", "[:append x 1][:append y 2]"),
         (0, "ok", "[:append x 1][:append y 2]"),
@@ -222,7 +222,7 @@ fn an_element_twice_in_a_disputed_list_is_a_violation() {
 
 /// Lists of x start with 1 and then disagree: the other appends come after 1, and other keys show the rest.
 #[test]
-fn what_a_dispute_leaves_in_order() {
+fn the_order_that_remains_after_a_dispute() {
     // Appended when 2 was the last element that was read.
     let after = [
         (0, "ok", "[:append x 1][:append y 2]"),

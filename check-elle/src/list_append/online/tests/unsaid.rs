@@ -7,7 +7,7 @@ use crate::txn::online::tests::unsaid::{forgetting, prefixes};
 use history_core::Verdict;
 
 #[test]
-fn what_is_never_said_may_have_been_appended() {
+fn unknown_appends_may_have_happened() {
     let checker = checker(Model::STRICT_SERIALIZABLE);
     let refused = prefixes::<ListJudge>(&checker, Model::STRICT_SERIALIZABLE, &rules(), false, 1000);
     assert!((250..970).contains(&refused), "{refused}");
@@ -30,7 +30,7 @@ fn what_is_never_said_may_have_been_appended() {
 }
 
 #[test]
-fn what_is_said_late_counts_at_other_levels() {
+fn appends_known_late_count_at_other_levels() {
     for name in ["strong-snapshot-isolation", "strong-session-serializable", "serializable", "read-committed"] {
         let refused = prefixes::<ListJudge>(&checker(model(name)), model(name), &rules(), false, 400);
         assert!((60..380).contains(&refused), "{name}: {refused}");
@@ -38,7 +38,7 @@ fn what_is_said_late_counts_at_other_levels() {
 }
 
 #[test]
-fn what_is_said_late_is_forgotten_like_the_rest() {
+fn appends_known_late_are_discarded_like_the_rest() {
     let refused = forgetting::<ListJudge>(&checker(Model::STRICT_SERIALIZABLE), &rules(), false, 100);
     assert!((30..95).contains(&refused), "{refused}");
 }
@@ -46,7 +46,7 @@ fn what_is_said_late_is_forgotten_like_the_rest() {
 /// Two unread appends of concurrent transactions. The appends of the one that began first become known after a third
 /// one began.
 #[test]
-fn what_is_between_an_unread_append_and_one_that_is_said_late_is_kept() {
+fn transactions_between_an_unread_append_and_one_known_late_are_kept() {
     let text = ops(&[
         (2, "invoke", ""),
         (1, "invoke", "[:append x 1]"),
@@ -68,9 +68,9 @@ fn what_is_between_an_unread_append_and_one_that_is_said_late_is_kept() {
     assert_eq!(judge(&text, Model::STRICT_SERIALIZABLE, sizes(AT_ONCE)), (Some(13), Verdict::Invalid));
 }
 
-/// A reader is forgotten. Then an operation begins that turns out to have appended the element that was read.
+/// A reader is discarded. Then an operation begins that turns out to have appended the element that was read.
 #[test]
-fn what_was_read_before_it_was_invoked_is_a_cycle_however_late_that_is_said() {
+fn a_read_before_the_invocation_is_a_cycle_even_if_the_append_is_known_late() {
     let text = ops(&[
         (0, "invoke", ""),
         (0, "info", ""),
@@ -89,7 +89,7 @@ fn what_was_read_before_it_was_invoked_is_a_cycle_however_late_that_is_said() {
 /// The only possible writer of an element turns out not to have appended it; one that began after the read did not
 /// either.
 #[test]
-fn who_began_after_a_read_did_not_append_what_it_showed() {
+fn a_transaction_that_began_after_a_read_did_not_append_its_elements() {
     let text = ops(&[
         (0, "invoke", ""),
         (1, "invoke", ""),

@@ -46,7 +46,7 @@ fn count(seeds: std::ops::Range<u64>, txns: u64, bugs: impl Fn(&mut Random) -> B
 }
 
 #[test]
-fn an_order_is_found_only_where_there_is_one() {
+fn an_order_is_found_only_if_there_is_one() {
     let [found, missed, none] = count(0..6000, 6, bugs);
     assert!(found > 1000 && none > 1000, "{found} {missed} {none}");
     let [found, missed, none] = count(0..400, 60, |_| Bugs { torn: 30, ..Bugs::default() });
@@ -54,7 +54,7 @@ fn an_order_is_found_only_where_there_is_one() {
 }
 
 #[test]
-fn an_order_is_found_nearly_wherever_there_is_one() {
+fn an_order_is_found_in_nearly_all_cases_with_one() {
     let [found, missed, none] = count(0..400, 200, |_| Bugs::default());
     assert!(found > 390 && none == 0, "{found} {missed} {none}");
 }

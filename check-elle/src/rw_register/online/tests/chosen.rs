@@ -8,7 +8,7 @@ use history_core::Verdict;
 
 /// If a level is reported to hold, some order of commits proves it, and few levels that hold are left open.
 #[test]
-fn what_nobody_read_needs_no_order() {
+fn unread_versions_need_no_order() {
     for (assumptions, name, least) in [
         (LINEARIZABLE, "strict-serializable", 500),
         ([true, false, true], "strict-serializable", 500),
@@ -43,7 +43,7 @@ fn what_nobody_read_needs_no_order() {
 /// A verdict based on choices agrees with some order of commits, and most valid histories are recognized although many
 /// versions are in no known order.
 #[test]
-fn what_is_chosen_explains_the_history() {
+fn the_chosen_order_explains_the_history() {
     let strict = Model::STRICT_SERIALIZABLE;
     let searching = RwRegister { exact: Exact::default(), ..checker(strict, LINEARIZABLE) };
     let (mut hold, mut known) = (0, 0);
@@ -70,7 +70,7 @@ fn what_is_chosen_explains_the_history() {
 
 /// If the order of unread versions is the only obstacle, no choice explains the history.
 #[test]
-fn what_no_choice_explains_is_not_said_to_hold() {
+fn a_level_that_no_choice_explains_is_not_reported_to_hold() {
     for (name, assumptions, rounds, least) in [
         ("strict-serializable", LINEARIZABLE, 5_000, 20),
         ("strict-serializable", [true, false, true], 5_000, 20),

@@ -7,7 +7,7 @@ const LEVELS: [&str; 4] =
     ["strict-serializable", "serializable", "strong-session-snapshot-isolation", "read-committed"];
 
 #[test]
-fn a_run_that_is_saved_and_restored_says_the_same() {
+fn a_saved_and_restored_run_gives_the_same_report() {
     let models = LEVELS.map(|level| level.parse().unwrap());
     for assumptions in [LINEARIZABLE, [true, true, false]] {
         restored::at_every_event::<RegisterJudge>(&models, &assumed(assumptions), true);
@@ -15,7 +15,7 @@ fn a_run_that_is_saved_and_restored_says_the_same() {
 }
 
 #[test]
-fn what_was_given_up_is_restored() {
+fn given_up_operations_are_restored() {
     restored::at_limits::<RegisterJudge>(&assumed(LINEARIZABLE), true);
 }
 

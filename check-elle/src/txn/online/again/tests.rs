@@ -48,8 +48,8 @@ fn hold((checker, of_beginnings): (&dyn Checker, &dyn Checker), level: &str, is_
         let first = (1..=count).find(|ops| batch(of_beginnings, &text, *ops).verdict == Verdict::Invalid);
         let (run, found) = run(checker, &text);
         assert_eq!(found, first, "{level}, seed {seed}\n{text}");
-        let said = run.violation().map(|report| report.notes.iter().any(|note| note == SO_FAR));
-        assert_eq!(said, first.map(|_| !stays), "{level}, seed {seed}");
+        let reported = run.violation().map(|report| report.notes.iter().any(|note| note == SO_FAR));
+        assert_eq!(reported, first.map(|_| !stays), "{level}, seed {seed}");
         let (whole, verdict) = (batch(checker, &text, count), run.finish(&Budget::default()).unwrap().verdict);
         assert_eq!(verdict, whole.verdict, "{level}, seed {seed}\n{text}");
         refused += u32::from(first.is_some());
@@ -59,7 +59,7 @@ fn hold((checker, of_beginnings): (&dyn Checker, &dyn Checker), level: &str, is_
 }
 
 #[test]
-fn every_beginning_at_levels_that_cycles_do_not_decide() {
+fn every_prefix_at_levels_that_cycles_do_not_decide() {
     for level in ["consistent-view", "monotonic-atomic-view", "causal-cerone", "prefix", "update-serializable"] {
         let lists_so_far = ListAppend { garbage_reads_allowed: true, ..lists(level) };
         let registers_so_far = RwRegister { garbage_reads_allowed: true, ..registers(level) };
@@ -83,7 +83,7 @@ fn at_read_uncommitted_a_violation_is_of_the_history_so_far() {
 
 /// Two transactions write two registers in different orders, and one of them fails.
 #[test]
-fn a_failure_takes_a_violation_back() {
+fn a_failure_retracts_a_violation() {
     let text = "{:process 0, :type :invoke, :f :txn, :value [[:w x 1] [:w y 1]]}
                 {:process 1, :type :invoke, :f :txn, :value [[:r x nil] [:w x 3] [:w y 3]]}
                 {:process 1, :type :ok, :f :txn, :value [[:r x 1] [:w x 3] [:w y 3]]}
@@ -98,7 +98,7 @@ fn a_failure_takes_a_violation_back() {
     assert!(!run.decides_early());
     assert_eq!(run.finish(&Budget::default()).unwrap().verdict, Verdict::Unknown, "nothing is related any more");
     let (again, _) = super::tests::run(&checker, text);
-    assert!(again.finish_before_unread(&Budget::default()).unwrap().is_none(), "the next op may take it back");
+    assert!(again.finish_before_unread(&Budget::default()).unwrap().is_none(), "the next op may retract the violation");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn an_anomaly_by_name_is_found_while_the_history_is_written() {
 
 /// A later op may write the value.
 #[test]
-fn a_read_of_what_nobody_wrote_counts_at_the_end() {
+fn a_read_of_an_unwritten_value_counts_at_the_end() {
     let text = "{:process 0, :type :invoke, :f :txn, :value [[:r x nil] [:append x 1]]}
                 {:process 0, :type :ok, :f :txn, :value [[:r x [9]] [:append x 1]]}\n";
     let (run, found) = run(&lists("consistent-view"), text);
@@ -123,7 +123,7 @@ fn a_read_of_what_nobody_wrote_counts_at_the_end() {
 
 /// The second transaction contradicts itself, whatever is written later.
 #[test]
-fn a_read_of_what_nobody_wrote_hides_no_other_violation() {
+fn a_read_of_an_unwritten_value_hides_no_other_violation() {
     let text = "{:process 0, :type :invoke, :f :txn, :value [[:r x nil]]}
                 {:process 0, :type :ok, :f :txn, :value [[:r x [6]]]}
                 {:process 1, :type :invoke, :f :txn, :value [[:append y 1] [:r y nil]]}
@@ -143,10 +143,10 @@ fn a_read_of_what_nobody_wrote_hides_no_other_violation() {
 
 /// Without invocations, a value may be read before the completion that writes it, at every level.
 #[test]
-fn what_is_read_before_its_write_completes_counts_at_the_end() {
+fn a_value_read_before_its_write_completes_counts_at_the_end() {
     let ends = "{:process 0, :type :ok, :f :txn, :value [[:r x [6]]]}
                 {:process 1, :type :ok, :f :txn, :value [[:append x 6]]}\n";
-    let unsaid = "{:process 1, :type :invoke, :f :txn, :value nil}
+    let without_value = "{:process 1, :type :invoke, :f :txn, :value nil}
                   {:process 0, :type :invoke, :f :txn, :value [[:r x nil]]}
                   {:process 0, :type :ok, :f :txn, :value [[:r x [6]]]}
                   {:process 1, :type :ok, :f :txn, :value [[:append x 6]]}\n";
@@ -159,7 +159,7 @@ fn what_is_read_before_its_write_completes_counts_at_the_end() {
         ..ListAppend::default()
     };
     for checker in [&named, &several] {
-        for text in [ends, unsaid] {
+        for text in [ends, without_value] {
             let (run, found) = run(checker, text);
             assert_eq!(found, None, "{text}");
             assert_eq!(run.finish(&Budget::default()).unwrap().verdict, Verdict::Valid, "{text}");
@@ -191,7 +191,7 @@ fn a_longer_history_is_judged_when_it_has_grown() {
 
 /// If judges reach an op that they do not understand, the batch checker replaces them.
 #[test]
-fn after_what_is_not_understood_the_beginnings_are_judged_again() {
+fn after_an_op_that_is_not_understood_prefixes_are_judged_again() {
     let twice = "{:process 90, :type :invoke, :f :txn, :value [[:append z 1]]}
         {:process 90, :type :ok, :f :txn, :value [[:append z 1]]}
         {:process 90, :type :invoke, :f :txn, :value [[:append z 1]]}
@@ -214,7 +214,7 @@ fn after_what_is_not_understood_the_beginnings_are_judged_again() {
         refused += 1;
         let report = run.violation().unwrap();
         let note = format!("the ops up to index {} show the violation", first - 1);
-        assert!(report.notes.iter().any(|said| said.contains(&note)), "{level}, seed {seed}: {:?}", report.notes);
+        assert!(report.notes.iter().any(|other| other.contains(&note)), "{level}, seed {seed}: {:?}", report.notes);
         assert_eq!(run.violations(), 1);
         assert_eq!(run.finish_early(&Budget::default()).unwrap().verdict, Verdict::Invalid);
     }
@@ -223,7 +223,7 @@ fn after_what_is_not_understood_the_beginnings_are_judged_again() {
 
 /// With real time, no operation that begins later can have written the value.
 #[test]
-fn with_real_time_a_read_of_what_nobody_wrote_counts_at_once() {
+fn with_real_time_a_read_of_an_unwritten_value_counts_at_once() {
     let append = |kind| format!("{{:process 0, :type :{kind}, :f :txn, :value [[:append x 1]]}}\n");
     let mut text = [append("invoke"), append("ok"), append("invoke"), append("ok")].concat();
     text += "{:process 0, :type :invoke, :f :txn, :value [[:r y nil]]}

@@ -27,7 +27,7 @@ impl<J: Judge> OnlineRun<J> {
         &self.unsaid
     }
 
-    /// Whether some op has no process.
+    /// Returns true if some op has no process.
     pub(crate) fn lacks_processes(&self) -> bool {
         self.lacks_processes
     }

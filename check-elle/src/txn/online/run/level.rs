@@ -45,7 +45,7 @@ impl<J: Judge> Level<J> {
         }
     }
 
-    /// The judge that knows the most version orders: the witness, if there is one.
+    /// The judge with the most known version orders: the witness, if there is one.
     pub(super) fn best(&self) -> Option<&J> {
         self.judge.as_ref().map(|judge| self.witness.as_ref().map_or(judge, |witness| witness.judge()))
     }

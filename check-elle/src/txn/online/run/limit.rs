@@ -7,7 +7,7 @@ use crate::txn::online::witness::Witness;
 use history_core::Op;
 
 impl<J: Judge> OnlineRun<J> {
-    /// Forgets transactions that are no longer needed, and stops a judge that has reached a limit.
+    /// Discards transactions that are no longer needed, and stops a judge that has reached a limit.
     pub(super) fn limit(&mut self, op: &Op<'_>) {
         let Sizes { forgetting, whole, names, .. } = self.sizes;
         let mut given_up = self.given_up;

@@ -10,12 +10,16 @@ use history_core::{Budget, History, Run as _, Saved};
 
 /// A fresh run that continues from the state of this one.
 fn again<J: Judge>(run: &OnlineRun<J>, mut fresh: OnlineRun<J>, history: &History) -> OnlineRun<J> {
-    let Saved::State { state, first_ops } = run.save(usize::MAX) else { panic!("it has a state") };
+    let Saved::State { state, first_ops } = run.save(usize::MAX) else { panic!("the run has a state") };
     for op in history.ops().take(usize::try_from(first_ops).unwrap()) {
         let _ = fresh.observe(&op).unwrap();
     }
     fresh.restore(&state).unwrap();
-    assert_eq!(fresh.save(usize::MAX), Saved::State { state, first_ops }, "a state is all that a run knows");
+    assert_eq!(
+        fresh.save(usize::MAX),
+        Saved::State { state, first_ops },
+        "a state contains everything that a run needs"
+    );
     fresh
 }
 
@@ -88,7 +92,7 @@ pub(crate) fn damaged<J: Judge>(settings: &J::Settings, is_register: bool) {
     for op in History::parse(&text).unwrap().ops() {
         let _ = run.observe(&op).unwrap();
     }
-    let Saved::State { state, .. } = run.save(usize::MAX) else { panic!("it has a state") };
+    let Saved::State { state, .. } = run.save(usize::MAX) else { panic!("the run has a state") };
     assert_eq!(run.save(state.len()), run.save(usize::MAX));
     assert_eq!(run.save(state.len() - 1), Saved::TooLarge);
     for end in 0..state.len() {

@@ -82,7 +82,7 @@ pub(crate) fn prefixes<J: Judge>(
     refused
 }
 
-/// Tests long histories with rare faults whose completions contain the writes: forgetting changes nothing, and the
+/// Tests long histories with rare faults whose completions contain the writes: discarding changes nothing, and the
 /// batch checker agrees. Returns the number of violations.
 pub(crate) fn forgetting<J: Judge>(
     checker: &dyn Checker,

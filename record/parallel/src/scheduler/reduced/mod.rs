@@ -3,11 +3,11 @@
 //!
 //! Source sets with sleep sets: Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction" (POPL
 //! 2014), section 4. It refines Flanagan and Godefroid, "Dynamic Partial-Order Reduction for Model Checking Software"
-//! (POPL 2005), whose backtracking points are not sufficient with sleep sets: the thread that must be tried may be
-//! asleep, when another one must come before it. After each execution, the search examines each operation of each
-//! thread, at each moment at which the thread was before the operation: another order must be tried at the steps that
-//! depend on the operation and need not come before it. An operation that waits is examined from the moment when the
-//! thread reached it, since two steps that lock a mutex are never adjacent.
+//! (POPL 2005), whose backtracking points are not sufficient with sleep sets: the thread that must be tried may be in
+//! the sleep set, when another one must come before it. After each execution, the search examines each operation of
+//! each thread, at each moment at which the thread was before the operation: another order must be tried at the steps
+//! that depend on the operation and need not come before it. An operation that waits is examined from the moment when
+//! the thread reached it, since two steps that lock a mutex are never adjacent.
 //!
 //! Two steps are independent if they access different objects or only read, and it is not the case that one is a call
 //! and the other a return of an operation of the recorded history. The objects that a step accesses are known when it
@@ -78,7 +78,7 @@ struct Node {
 }
 
 impl Reduced {
-    /// Every kind of schedule.
+    /// Creates a scheduler for every kind of schedule.
     pub fn new() -> Reduced {
         Reduced {
             executions_max: u64::MAX,
@@ -96,7 +96,7 @@ impl Reduced {
         }
     }
 
-    /// No more executions than this. The search may then not be complete.
+    /// Sets the maximum number of executions. The search may then not be complete.
     #[must_use]
     pub fn executions_max(mut self, executions: u64) -> Reduced {
         self.executions_max = executions;

@@ -233,7 +233,7 @@ impl<T> Channel<T> {
         self.take(state)
     }
 
-    /// As [`Channel::receive`], but waits at most for `timeout`.
+    /// The same as [`Channel::receive`], but waits at most for `timeout`.
     #[track_caller]
     pub(super) fn receive_for(&self, timeout: Duration) -> Result<T, TryRecvError> {
         self.begin_to_wait();

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
-/// As [`std::sync::mpsc::channel`].
+/// The equivalent of [`std::sync::mpsc::channel`].
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     if runtime::is_active() {
@@ -23,7 +23,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (Sender(End::Std(sender)), Receiver(ReceivingEnd::Std(receiver)))
 }
 
-/// As [`std::sync::mpsc::sync_channel`]. With a bound of 0 each message is passed directly.
+/// The equivalent of [`std::sync::mpsc::sync_channel`]. With a bound of 0 each message is passed directly.
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     if runtime::is_active() {
@@ -45,13 +45,13 @@ enum ReceivingEnd<T> {
     Managed(Arc<Channel<T>>),
 }
 
-/// As [`std::sync::mpsc::Sender`].
+/// The equivalent of [`std::sync::mpsc::Sender`].
 pub struct Sender<T>(End<std_mpsc::Sender<T>, T>);
 
-/// As [`std::sync::mpsc::SyncSender`].
+/// The equivalent of [`std::sync::mpsc::SyncSender`].
 pub struct SyncSender<T>(End<std_mpsc::SyncSender<T>, T>);
 
-/// As [`std::sync::mpsc::Receiver`].
+/// The equivalent of [`std::sync::mpsc::Receiver`].
 pub struct Receiver<T>(ReceivingEnd<T>);
 
 impl<T> Sender<T> {
@@ -228,15 +228,15 @@ impl<T> fmt::Debug for Receiver<T> {
     }
 }
 
-/// As [`std::sync::mpsc::Iter`].
+/// The equivalent of [`std::sync::mpsc::Iter`].
 #[derive(Debug)]
 pub struct Iter<'a, T>(&'a Receiver<T>);
 
-/// As [`std::sync::mpsc::TryIter`].
+/// The equivalent of [`std::sync::mpsc::TryIter`].
 #[derive(Debug)]
 pub struct TryIter<'a, T>(&'a Receiver<T>);
 
-/// As [`std::sync::mpsc::IntoIter`].
+/// The equivalent of [`std::sync::mpsc::IntoIter`].
 #[derive(Debug)]
 pub struct IntoIter<T>(Receiver<T>);
 

@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::sync::Arc;
 
-/// As `tokio::net::ToSocketAddrs`: names are those of the network's hosts, and `localhost`.
+/// The equivalent of `tokio::net::ToSocketAddrs`: names are those of the network's hosts, and `localhost`.
 pub trait ToSocketAddrs: sealed::Resolve {}
 
 impl<T: sealed::Resolve + ?Sized> ToSocketAddrs for T {}
@@ -20,7 +20,7 @@ pub(super) mod sealed {
     }
 
     /// The host that looks up a name.
-    #[expect(missing_debug_implementations, reason = "nobody outside sees it")]
+    #[expect(missing_debug_implementations, reason = "the type is private to the crate")]
     pub struct From<'a>(pub(in super::super) &'a Arc<Node>);
 }
 

@@ -1,4 +1,4 @@
-//! As `tokio::net::tcp`: the halves of a connection, which different tasks may own.
+//! The equivalent of `tokio::net::tcp`: the halves of a connection, which different tasks may own.
 
 use super::socket::{Socket, reads, writes};
 use crate::tokio::io::ReadBuf;
@@ -19,16 +19,16 @@ pub(super) fn own(socket: Arc<Socket>) -> (OwnedReadHalf, OwnedWriteHalf) {
     (OwnedReadHalf(Arc::clone(&socket)), OwnedWriteHalf { socket, shuts_down: true })
 }
 
-/// As `tokio::net::tcp::ReadHalf`.
+/// The equivalent of `tokio::net::tcp::ReadHalf`.
 pub struct ReadHalf<'a>(&'a Socket);
 
-/// As `tokio::net::tcp::WriteHalf`.
+/// The equivalent of `tokio::net::tcp::WriteHalf`.
 pub struct WriteHalf<'a>(&'a Socket);
 
-/// As `tokio::net::tcp::OwnedReadHalf`.
+/// The equivalent of `tokio::net::tcp::OwnedReadHalf`.
 pub struct OwnedReadHalf(Arc<Socket>);
 
-/// As `tokio::net::tcp::OwnedWriteHalf`.
+/// The equivalent of `tokio::net::tcp::OwnedWriteHalf`.
 pub struct OwnedWriteHalf {
     socket: Arc<Socket>,
     shuts_down: bool,
@@ -172,7 +172,7 @@ impl Drop for OwnedWriteHalf {
     }
 }
 
-/// As `tokio::net::tcp::ReuniteError`.
+/// The equivalent of `tokio::net::tcp::ReuniteError`.
 #[derive(Debug)]
 pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
 

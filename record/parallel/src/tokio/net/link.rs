@@ -47,21 +47,21 @@ impl Fault {
 pub struct NetworkSettings {
     /// The minimum time that a message takes between two hosts.
     pub latency: Duration,
-    /// How much longer a late one is.
+    /// The additional time that a late message takes.
     pub delay: Duration,
     /// The faults of messages that the schedule may choose.
     pub faults: Vec<Fault>,
-    /// Bytes of a connection that were written and not read, at most, in each direction.
+    /// The maximum number of bytes of a connection that were written and not read, in each direction.
     pub buffer_bytes: usize,
-    /// How long a connection is tried to be opened through a partition.
+    /// The time for which opening a connection is retried through a partition.
     pub connect_timeout: Duration,
-    /// How long written data is sent repeatedly through a partition, before the connection breaks.
+    /// The time for which written data is sent repeatedly through a partition, before the connection breaks.
     pub write_timeout: Duration,
 }
 
 impl Default for NetworkSettings {
-    /// No latency, 100 ms of delay, all faults but [`Fault::Reset`], buffers of 64 KiB; 127 s to connect and 924 s to
-    /// write, as on Linux.
+    /// No latency, 100 ms of delay, all faults except [`Fault::Reset`], buffers of 64 KiB; 127 s to connect and 924 s
+    /// to write, as on Linux.
     fn default() -> NetworkSettings {
         NetworkSettings {
             latency: Duration::ZERO,

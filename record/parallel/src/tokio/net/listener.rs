@@ -1,4 +1,4 @@
-//! As `tokio::net::TcpListener`.
+//! The equivalent of `tokio::net::TcpListener`.
 
 use super::address::{self, ToSocketAddrs};
 use super::host::{self, Node, Queue};
@@ -12,7 +12,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// As `tokio::net::TcpListener`, on a simulated network.
+/// The equivalent of `tokio::net::TcpListener`, on a simulated network.
 pub struct TcpListener {
     local: SocketAddr,
     host: Arc<Node>,
@@ -81,7 +81,7 @@ impl TcpListener {
         Poll::Ready(Ok((TcpStream::new(end, Arc::clone(&self.host), self.starts, place), peer)))
     }
 
-    /// The address where it listens.
+    /// The address at which the listener listens.
     ///
     /// # Errors
     ///

@@ -74,7 +74,7 @@ impl Mailbox {
             let was_sent = matches!(arrival, Arrival::Sent(_));
             match self.wires.look(*link, arrival) {
                 Ok(()) if is_peek => return Ok(state.datagrams[at].clone()),
-                Ok(()) => return Ok(state.datagrams.remove(at).unwrap_or_else(|| unreachable!("it was looked at"))),
+                Ok(()) => return Ok(state.datagrams.remove(at).unwrap_or_else(|| unreachable!("it was found before"))),
                 Err(moment) => {
                     is_late |= was_sent && !matches!(state.datagrams[at].arrival, Arrival::Sent(_));
                     next = next.into_iter().chain(moment).min();

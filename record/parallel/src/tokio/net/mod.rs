@@ -1,4 +1,5 @@
-//! As `tokio::net`, over a simulated network: TCP and UDP between the hosts of a [`Network`](crate::net::Network).
+//! The equivalent of `tokio::net`, over a simulated network: TCP and UDP between the hosts of a
+//! [`Network`](crate::net::Network).
 //!
 //! Tasks that run on no host of a network run on a separate host, `localhost`, which all of them share in an execution.
 //! So a test of a server over the loopback address needs no `Network`. Outside of executions, all tasks of the process
@@ -45,7 +46,7 @@ pub mod simulation {
     pub use super::network::{Host, Network};
 }
 
-/// As `tokio::net::tcp`: halves of connections.
+/// The equivalent of `tokio::net::tcp`: halves of connections.
 pub mod tcp {
     pub use super::half::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 }

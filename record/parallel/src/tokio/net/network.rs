@@ -59,14 +59,14 @@ pub struct Host {
 }
 
 impl Network {
-    /// With the settings by default.
+    /// Creates a network with the default settings.
     #[track_caller]
-    #[expect(clippy::new_without_default, reason = "where it is made is said in reports")]
+    #[expect(clippy::new_without_default, reason = "reports contain the place of its creation")]
     pub fn new() -> Network {
         Network::with(NetworkSettings::default())
     }
 
-    /// With these settings.
+    /// Creates a network with these settings.
     ///
     /// # Panics
     ///
@@ -237,25 +237,25 @@ impl Drop for Network {
 }
 
 impl Host {
-    /// Its name, by which other hosts find its address.
+    /// The name of the host, by which other hosts find its address.
     pub fn name(&self) -> &str {
         &self.node.name
     }
 
-    /// Its address.
+    /// The address of the host.
     pub fn ip(&self) -> IpAddr {
         self.node.ip()
     }
 
-    /// Whether it has not crashed.
+    /// Returns true if the host has not crashed.
     #[track_caller]
     pub fn is_up(&self) -> bool {
         self.node.pause(Kind::Load, Location::caller());
         self.node.state().is_up
     }
 
-    /// Runs a program on it now, unless it has crashed, and whenever it is [restarted](Network::restart). The captured
-    /// variables of the closure survive a crash, like a disk.
+    /// Runs a program on the host now, unless the host has crashed, and whenever it is [restarted](Network::restart).
+    /// The captured variables of the closure survive a crash, like a disk.
     #[track_caller]
     pub fn run<F>(&self, mut program: impl FnMut() -> F + Send + 'static)
     where
@@ -277,7 +277,7 @@ impl Host {
         }
     }
 
-    /// Starts a task on it.
+    /// Starts a task on the host.
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -288,7 +288,7 @@ impl Host {
         task::spawn_on(&scope, future)
     }
 
-    /// Runs a future on it, by this thread. It does not end if the host crashes: its connections then fail.
+    /// Runs a future on the host, by this thread. It does not end if the host crashes: its connections then fail.
     ///
     /// # Panics
     ///
@@ -302,7 +302,7 @@ impl Host {
         let scope = Arc::clone(&self.node.state().scope);
         let task = Task::new(Location::caller());
         let _entered = scope::enter(Some(Arc::clone(&task)), &scope);
-        task.run(pin!(future)).expect("nobody can abort it")
+        task.run(pin!(future)).expect("no handle can abort the task")
     }
 }
 

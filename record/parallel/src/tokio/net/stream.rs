@@ -1,4 +1,4 @@
-//! As `tokio::net::TcpStream`.
+//! The equivalent of `tokio::net::TcpStream`.
 
 use super::address::{self, ToSocketAddrs};
 use super::half::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
@@ -18,7 +18,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// As `tokio::net::TcpStream`, over a simulated network.
+/// The equivalent of `tokio::net::TcpStream`, over a simulated network.
 ///
 /// ```
 /// use record_parallel::tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -157,12 +157,12 @@ impl TcpStream {
         Ok(())
     }
 
-    /// Two halves for as long as this is borrowed.
+    /// Splits the stream into two halves, which borrow it.
     pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
         half::borrow(&self.0)
     }
 
-    /// Two halves. The connection is shut down for writing when the second one is dropped.
+    /// Splits the stream into two halves. The connection is shut down for writing when the second one is dropped.
     pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
         half::own(self.0)
     }
@@ -206,22 +206,22 @@ async fn connect(host: &Arc<Node>, address: SocketAddr, place: &'static Location
 }
 
 impl OwnedReadHalf {
-    /// The stream again, if both halves are of one.
+    /// Joins two halves, if both belong to the same stream.
     ///
     /// # Errors
     ///
-    /// Both halves, if they are not.
+    /// Both halves, if they belong to different streams.
     pub fn reunite(self, other: OwnedWriteHalf) -> Result<TcpStream, ReuniteError> {
         half::reunite(self, other).map(TcpStream)
     }
 }
 
 impl OwnedWriteHalf {
-    /// The stream again, if both halves are of one.
+    /// Joins two halves, if both belong to the same stream.
     ///
     /// # Errors
     ///
-    /// Both halves, if they are not.
+    /// Both halves, if they belong to different streams.
     pub fn reunite(self, other: OwnedReadHalf) -> Result<TcpStream, ReuniteError> {
         half::reunite(other, self).map(TcpStream)
     }

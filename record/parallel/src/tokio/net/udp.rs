@@ -1,4 +1,4 @@
-//! As `tokio::net::UdpSocket`: datagrams that may be lost, arrive twice, or overtake each other.
+//! The equivalent of `tokio::net::UdpSocket`: datagrams that may be lost, arrive twice, or overtake each other.
 
 use super::address::{self, ToSocketAddrs};
 use super::host::{self, Node};
@@ -16,7 +16,8 @@ use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-/// As `tokio::net::UdpSocket`, on a simulated network. Datagrams to an unused port are lost without an error.
+/// The equivalent of `tokio::net::UdpSocket`, on a simulated network. Datagrams to an unused port are lost without an
+/// error.
 pub struct UdpSocket {
     local: SocketAddr,
     host: Arc<Node>,
@@ -35,7 +36,7 @@ struct Waits {
 }
 
 impl UdpSocket {
-    /// Opens a port; any if it is 0.
+    /// Opens a port; any free port if it is 0.
     ///
     /// # Errors
     ///
@@ -78,7 +79,7 @@ impl UdpSocket {
         }))
     }
 
-    /// The address where it receives.
+    /// The address at which the socket receives.
     ///
     /// # Errors
     ///
@@ -87,7 +88,7 @@ impl UdpSocket {
         Ok(self.local)
     }
 
-    /// The address to which it sends.
+    /// The address to which the socket sends.
     ///
     /// # Errors
     ///
@@ -160,7 +161,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// As [`UdpSocket::send`].
+    /// The same as [`UdpSocket::send`].
     #[track_caller]
     pub fn try_send(&self, data: &[u8]) -> io::Result<usize> {
         self.send_at(data, self.destination()?, Location::caller())

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 
 const OPEN: [bool; 2] = [true; 2];
 
-/// As `tokio::sync::Barrier`.
+/// The equivalent of `tokio::sync::Barrier`.
 pub struct Barrier {
     object: Object,
     tasks: usize,
@@ -21,17 +21,17 @@ pub struct Barrier {
 
 struct State {
     arrived: usize,
-    /// How often all tasks have arrived.
+    /// The number of times that all tasks have arrived.
     rounds: u64,
     waiting: Waiters,
 }
 
-/// As `tokio::sync::BarrierWaitResult`.
+/// The equivalent of `tokio::sync::BarrierWaitResult`.
 #[derive(Clone, Debug)]
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether this task arrived last.
+    /// Returns true if this task arrived last.
     pub fn is_leader(&self) -> bool {
         self.0
     }

@@ -114,7 +114,7 @@ impl Batch {
         }
     }
 
-    /// As [`Batch::release`], but within the current step.
+    /// The same as [`Batch::release`], but within the current step.
     pub(super) fn release_within(&self, permits: usize) {
         if permits > 0 {
             self.object.touch_too(|| OPEN);
@@ -146,7 +146,7 @@ impl Batch {
         self.state().permits
     }
 
-    /// As [`Batch::available`], but without a pause point.
+    /// The same as [`Batch::available`], but without a pause point.
     pub(super) fn available_within(&self) -> usize {
         self.object.touch_too(|| OPEN);
         self.state().permits
@@ -167,7 +167,7 @@ impl Batch {
         self.close_now();
     }
 
-    /// As [`Batch::close`], but within the current step.
+    /// The same as [`Batch::close`], but within the current step.
     pub(super) fn close_within(&self) {
         self.object.touch_too(|| OPEN);
         self.close_now();

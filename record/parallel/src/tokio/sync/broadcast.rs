@@ -18,11 +18,11 @@ const OPEN: [bool; 2] = [true; 2];
 
 /// Errors of this module.
 pub mod error {
-    /// As `tokio::sync::broadcast::error::SendError`: there is no receiver. Contains the message.
+    /// The equivalent of `tokio::sync::broadcast::error::SendError`: there is no receiver. Contains the message.
     #[derive(Debug)]
     pub struct SendError<T>(pub T);
 
-    /// As `tokio::sync::broadcast::error::RecvError`.
+    /// The equivalent of `tokio::sync::broadcast::error::RecvError`.
     #[derive(Debug, PartialEq, Eq, Clone)]
     pub enum RecvError {
         /// There are no more messages, and all senders were dropped.
@@ -31,7 +31,7 @@ pub mod error {
         Lagged(u64),
     }
 
-    /// As `tokio::sync::broadcast::error::TryRecvError`.
+    /// The equivalent of `tokio::sync::broadcast::error::TryRecvError`.
     #[derive(Debug, PartialEq, Eq, Clone)]
     pub enum TryRecvError {
         /// There is no message now.
@@ -115,16 +115,16 @@ impl<T> Channel<T> {
     }
 }
 
-/// As `tokio::sync::broadcast::Sender`.
+/// The equivalent of `tokio::sync::broadcast::Sender`.
 pub struct Sender<T>(Arc<Channel<T>>);
 
-/// As `tokio::sync::broadcast::Receiver`.
+/// The equivalent of `tokio::sync::broadcast::Receiver`.
 pub struct Receiver<T> {
     channel: Arc<Channel<T>>,
     next: u64,
 }
 
-/// As `tokio::sync::broadcast::channel`: keeps this number of messages, rounded up to a power of two.
+/// The equivalent of `tokio::sync::broadcast::channel`: keeps this number of messages, rounded up to a power of two.
 ///
 /// # Panics
 ///
@@ -138,11 +138,11 @@ pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T> Sender<T> {
-    /// A sender without receivers.
+    /// Creates a sender without receivers.
     ///
     /// # Panics
     ///
-    /// As [`channel`].
+    /// The same as [`channel`].
     #[track_caller]
     pub fn new(capacity: usize) -> Sender<T> {
         assert!(capacity > 0, "broadcast channel capacity cannot be zero");
@@ -160,7 +160,7 @@ impl<T> Sender<T> {
         Sender(Arc::new(Channel { object, made, capacity: capacity.next_power_of_two(), state: Mutex::new(state) }))
     }
 
-    /// Sends a message. Returns how many receivers there are.
+    /// Sends a message. Returns the number of receivers.
     ///
     /// # Errors
     ///
@@ -187,26 +187,26 @@ impl<T> Sender<T> {
         Ok(left)
     }
 
-    /// Another receiver, of messages that are sent from now on.
+    /// Creates another receiver, for messages that are sent from now on.
     #[track_caller]
     pub fn subscribe(&self) -> Receiver<T> {
         subscribe(&self.0, Location::caller())
     }
 
-    /// Messages that some receiver has not got.
+    /// The number of messages that some receiver has not received.
     #[track_caller]
     pub fn len(&self) -> usize {
         let state = self.0.look(Location::caller());
         state.slots.iter().filter(|slot| slot.left > 0).count()
     }
 
-    /// Whether all receivers have got all messages.
+    /// Returns true if all receivers have received all messages.
     #[track_caller]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many receivers there are.
+    /// The number of receivers.
     #[track_caller]
     pub fn receiver_count(&self) -> usize {
         self.0.look(Location::caller()).receivers
@@ -220,7 +220,7 @@ impl<T> Sender<T> {
         poll_fn(move |cx| wait.poll(cx, place, |state| (state.receivers == 0).then_some(())))
     }
 
-    /// Whether two senders are of one channel.
+    /// Returns true if two senders belong to the same channel.
     pub fn same_channel(&self, other: &Sender<T>) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -246,29 +246,29 @@ impl<T> State<T> {
         };
         slot.left -= 1;
         let message = if slot.left == 0 { slot.message.take() } else { slot.message.clone() };
-        Ok((message.expect("someone has not got it"), next + 1))
+        Ok((message.expect("some receiver has not received the message"), next + 1))
     }
 }
 
 impl<T> Receiver<T> {
-    /// How many messages were not received, with those that were missed.
+    /// The number of messages that were not received, including missed ones.
     #[track_caller]
     pub fn len(&self) -> usize {
         index(self.channel.look(Location::caller()).next - self.next)
     }
 
-    /// Whether all messages were received.
+    /// Returns true if all messages were received.
     #[track_caller]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether two receivers are of one channel.
+    /// Returns true if two receivers belong to the same channel.
     pub fn same_channel(&self, other: &Receiver<T>) -> bool {
         Arc::ptr_eq(&self.channel, &other.channel)
     }
 
-    /// Another receiver, of messages that are sent from now on.
+    /// Creates another receiver, for messages that are sent from now on.
     #[track_caller]
     #[must_use]
     pub fn resubscribe(&self) -> Receiver<T> {
@@ -343,7 +343,7 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// As [`Receiver::recv`].
+    /// The same as [`Receiver::recv`].
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! As `tokio::sync`: locks, notifications and channels of tasks.
+//! The equivalent of `tokio::sync`: locks, notifications and channels of tasks.
 //!
 //! Each poll of a future of these types is a pause point, and so is each other operation that another task can observe.
 //! Waiting tasks are served in the order in which they began to wait, where tokio guarantees that. Since this crate has

@@ -8,14 +8,14 @@ use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{Arc, PoisonError};
 
-/// As `tokio::sync::Mutex`.
+/// The equivalent of `tokio::sync::Mutex`.
 pub struct Mutex<T> {
     permits: Batch,
     /// `None` while the mutex is locked: its guard contains the value.
     value: std::sync::Mutex<Option<T>>,
 }
 
-/// As `tokio::sync::TryLockError`: the mutex is locked.
+/// The equivalent of `tokio::sync::TryLockError`: the mutex is locked.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TryLockError(());
 
@@ -47,11 +47,11 @@ impl<T, M: Deref<Target = Mutex<T>>> Taken<T, M> {
     }
 
     fn get(&self) -> &T {
-        self.value.as_ref().expect("it is there until the guard is dropped")
+        self.value.as_ref().expect("the value is present until the guard is dropped")
     }
 
     fn get_mut(&mut self) -> &mut T {
-        self.value.as_mut().expect("it is there until the guard is dropped")
+        self.value.as_mut().expect("the value is present until the guard is dropped")
     }
 }
 
@@ -62,23 +62,23 @@ impl<T, M: Deref<Target = Mutex<T>>> Drop for Taken<T, M> {
     }
 }
 
-/// As `tokio::sync::MutexGuard`.
+/// The equivalent of `tokio::sync::MutexGuard`.
 #[must_use = "the mutex is unlocked at once if nobody holds this"]
 pub struct MutexGuard<'a, T>(Taken<T, &'a Mutex<T>>);
 
-/// As `tokio::sync::OwnedMutexGuard`.
+/// The equivalent of `tokio::sync::OwnedMutexGuard`.
 #[must_use = "the mutex is unlocked at once if nobody holds this"]
 pub struct OwnedMutexGuard<T>(Taken<T, Arc<Mutex<T>>>);
 
 impl<T> Mutex<T> {
-    /// With this value, free.
+    /// Creates a free mutex with this value.
     #[track_caller]
     pub const fn new(value: T) -> Mutex<T> {
         let permits = Batch::lock(1, "Mutex", Location::caller());
         Mutex { permits, value: std::sync::Mutex::new(Some(value)) }
     }
 
-    /// As [`Mutex::new`].
+    /// The same as [`Mutex::new`].
     #[track_caller]
     pub const fn const_new(value: T) -> Mutex<T> {
         Mutex::new(value)
@@ -89,7 +89,7 @@ impl<T> Mutex<T> {
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
         let place = Location::caller();
         async move {
-            self.permits.acquire(1, place).await.expect("it is never closed");
+            self.permits.acquire(1, place).await.expect("the semaphore is never closed");
             MutexGuard(Taken::new(self, place))
         }
     }
@@ -99,7 +99,7 @@ impl<T> Mutex<T> {
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
         let place = Location::caller();
         async move {
-            self.permits.acquire(1, place).await.expect("it is never closed");
+            self.permits.acquire(1, place).await.expect("the semaphore is never closed");
             OwnedMutexGuard(Taken::new(self, place))
         }
     }

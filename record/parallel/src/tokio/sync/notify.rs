@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 
 const OPEN: [bool; 2] = [true; 2];
 
-/// As `tokio::sync::Notify`.
+/// The equivalent of `tokio::sync::Notify`.
 pub struct Notify {
     object: Object,
     state: Mutex<State>,
@@ -31,14 +31,14 @@ struct State {
 }
 
 impl Notify {
-    /// Without a notification.
+    /// Creates an object without a stored notification.
     #[track_caller]
     pub const fn new() -> Notify {
         let state = State { is_permitted: false, rounds: 0, waiting: Waiters::new(), notified: Vec::new() };
         Notify { object: Object::new("Notify", Location::caller()), state: Mutex::new(state) }
     }
 
-    /// As [`Notify::new`].
+    /// The same as [`Notify::new`].
     #[track_caller]
     pub const fn const_new() -> Notify {
         Notify::new()
@@ -48,8 +48,8 @@ impl Notify {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A wait for a notification. From here on it gets those that are for all; those that are for one it gets from when
-    /// it is polled, or enabled.
+    /// A wait for a notification. From now on it receives notifications of all waiters. It receives notifications of a
+    /// single waiter after it is polled, or enabled.
     #[track_caller]
     pub fn notified(&self) -> Notified<'_> {
         self.object.touch(Kind::Load);
@@ -96,7 +96,7 @@ impl Notify {
     }
 }
 
-/// As `tokio::sync::futures::Notified`.
+/// The equivalent of `tokio::sync::futures::Notified`.
 #[must_use = "futures do nothing unless they are polled"]
 pub struct Notified<'a> {
     notify: &'a Notify,
@@ -113,7 +113,7 @@ enum Wait {
 }
 
 impl Notified<'_> {
-    /// Begins to wait without being polled. Returns whether a notification was there.
+    /// Begins to wait without being polled. Returns true if a notification was stored.
     pub fn enable(mut self: Pin<&mut Self>) -> bool {
         self.advance(Waker::noop()).is_ready()
     }

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::panic::Location;
 use std::sync::OnceLock;
 
-/// As `tokio::sync::OnceCell`.
+/// The equivalent of `tokio::sync::OnceCell`.
 pub struct OnceCell<T> {
     object: Object,
     value: OnceLock<T>,
@@ -17,22 +17,22 @@ pub struct OnceCell<T> {
     turn: Semaphore,
 }
 
-/// As `tokio::sync::SetError`.
+/// The equivalent of `tokio::sync::SetError`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SetError<T> {
-    /// There already is a value.
+    /// The cell already has a value.
     AlreadyInitializedError(T),
     /// A task is creating a value.
     InitializingError(T),
 }
 
 impl<T> SetError<T> {
-    /// Whether there was a value already.
+    /// Returns true if there was a value already.
     pub fn is_already_init_err(&self) -> bool {
         matches!(self, SetError::AlreadyInitializedError(_))
     }
 
-    /// Whether a task was creating a value.
+    /// Returns true if a task was creating a value.
     pub fn is_initializing_err(&self) -> bool {
         matches!(self, SetError::InitializingError(_))
     }
@@ -50,14 +50,14 @@ impl<T> fmt::Display for SetError<T> {
 impl<T: fmt::Debug> std::error::Error for SetError<T> {}
 
 impl<T> OnceCell<T> {
-    /// Without a value.
+    /// Creates a cell without a value.
     #[track_caller]
     pub const fn new() -> OnceCell<T> {
         let object = Object::new("OnceCell", Location::caller());
         OnceCell { object, value: OnceLock::new(), turn: Semaphore::new(1) }
     }
 
-    /// As [`OnceCell::new`].
+    /// The same as [`OnceCell::new`].
     #[track_caller]
     pub const fn const_new() -> OnceCell<T> {
         OnceCell::new()
@@ -73,7 +73,7 @@ impl<T> OnceCell<T> {
         cell
     }
 
-    /// Whether there is a value.
+    /// Returns true if there is a value.
     #[track_caller]
     pub fn initialized(&self) -> bool {
         self.get().is_some()
@@ -123,7 +123,7 @@ impl<T> OnceCell<T> {
         self.object.pause_at(Kind::Store, place, || [true; 2]);
         self.object.release();
         let is_first = self.value.set(value).is_ok();
-        debug_assert!(is_first, "nobody else has the turn");
+        debug_assert!(is_first, "only one task has the permit");
         self.turn.close();
     }
 
@@ -169,7 +169,7 @@ impl<T> OnceCell<T> {
             self.put(value, place);
             permit.forget();
         }
-        Ok(self.get_at(place).expect("nobody waits for the turn after that"))
+        Ok(self.get_at(place).expect("the value exists once the semaphore is closed"))
     }
 
     /// The value, if there is one.

@@ -15,11 +15,11 @@ const OPEN: [bool; 2] = [true; 2];
 
 /// Errors of this module.
 pub mod error {
-    /// As `tokio::sync::oneshot::error::RecvError`: the sender was dropped.
+    /// The equivalent of `tokio::sync::oneshot::error::RecvError`: the sender was dropped.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct RecvError(pub(super) ());
 
-    /// As `tokio::sync::oneshot::error::TryRecvError`.
+    /// The equivalent of `tokio::sync::oneshot::error::TryRecvError`.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum TryRecvError {
         /// There is no message yet.
@@ -71,19 +71,19 @@ impl<T> Channel<T> {
     }
 }
 
-/// As `tokio::sync::oneshot::Sender`.
+/// The equivalent of `tokio::sync::oneshot::Sender`.
 pub struct Sender<T> {
     channel: Arc<Channel<T>>,
     is_done: bool,
 }
 
-/// As `tokio::sync::oneshot::Receiver`.
+/// The equivalent of `tokio::sync::oneshot::Receiver`.
 pub struct Receiver<T> {
     channel: Arc<Channel<T>>,
     is_done: bool,
 }
 
-/// As `tokio::sync::oneshot::channel`.
+/// The equivalent of `tokio::sync::oneshot::channel`.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let made = Location::caller();
@@ -116,7 +116,7 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// Whether the receiver was dropped or closed.
+    /// Returns true if the receiver was dropped or closed.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         self.channel.object.touch(Kind::Load);

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError};
 /// The maximum number of concurrent readers, as in tokio.
 const READERS_MAX: usize = 536_870_911;
 
-/// As `tokio::sync::RwLock`.
+/// The equivalent of `tokio::sync::RwLock`.
 pub struct RwLock<T> {
     permits: Batch,
     readers_max: usize,
@@ -33,7 +33,7 @@ impl<T> Slot<T> {
         match std::mem::replace(self, Slot::Taken) {
             Slot::Fresh(value) => Arc::new(value),
             Slot::Shared(value) => value,
-            Slot::Taken => unreachable!("a writer has the lock for itself"),
+            Slot::Taken => unreachable!("a writer holds the lock exclusively"),
         }
     }
 
@@ -64,18 +64,18 @@ impl<T, L: Deref<Target = RwLock<T>>> Held<T, L> {
     }
 
     fn get(&self) -> &T {
-        self.value.as_ref().expect("it is there until the guard is dropped")
+        self.value.as_ref().expect("the value is present until the guard is dropped")
     }
 
     fn get_mut(&mut self) -> &mut T {
         let value = self.value.as_mut().and_then(Arc::get_mut);
-        value.expect("a writer has the value for itself")
+        value.expect("a writer holds the value exclusively")
     }
 
     /// Turns the guard of a writer into that of a reader.
     fn downgrade(mut self) -> Held<T, L> {
-        let lock = self.lock.take().expect("it is there until the guard is dropped");
-        let value = self.value.take().expect("it is there until the guard is dropped");
+        let lock = self.lock.take().expect("the value is present until the guard is dropped");
+        let value = self.value.take().expect("the value is present until the guard is dropped");
         *lock.slot() = Slot::Shared(Arc::clone(&value));
         lock.permits.release(self.permits - 1, self.place);
         Held { value: Some(value), lock: Some(lock), permits: 1, place: self.place }
@@ -98,31 +98,31 @@ impl<T, L: Deref<Target = RwLock<T>>> Drop for Held<T, L> {
     }
 }
 
-/// As `tokio::sync::RwLockReadGuard`.
+/// The equivalent of `tokio::sync::RwLockReadGuard`.
 #[must_use = "the lock is released at once if nobody holds this"]
 pub struct RwLockReadGuard<'a, T>(Held<T, &'a RwLock<T>>);
 
-/// As `tokio::sync::RwLockWriteGuard`.
+/// The equivalent of `tokio::sync::RwLockWriteGuard`.
 #[must_use = "the lock is released at once if nobody holds this"]
 pub struct RwLockWriteGuard<'a, T>(Held<T, &'a RwLock<T>>);
 
-/// As `tokio::sync::OwnedRwLockReadGuard`.
+/// The equivalent of `tokio::sync::OwnedRwLockReadGuard`.
 #[must_use = "the lock is released at once if nobody holds this"]
 pub struct OwnedRwLockReadGuard<T>(Held<T, Arc<RwLock<T>>>);
 
-/// As `tokio::sync::OwnedRwLockWriteGuard`.
+/// The equivalent of `tokio::sync::OwnedRwLockWriteGuard`.
 #[must_use = "the lock is released at once if nobody holds this"]
 pub struct OwnedRwLockWriteGuard<T>(Held<T, Arc<RwLock<T>>>);
 
 impl<T> RwLock<T> {
-    /// With this value, free.
+    /// Creates a free lock with this value.
     #[track_caller]
     pub const fn new(value: T) -> RwLock<T> {
         let permits = Batch::lock(READERS_MAX, "RwLock", Location::caller());
         RwLock { permits, readers_max: READERS_MAX, value: std::sync::Mutex::new(Slot::Fresh(value)) }
     }
 
-    /// As [`RwLock::new`].
+    /// The same as [`RwLock::new`].
     #[track_caller]
     pub const fn const_new(value: T) -> RwLock<T> {
         RwLock::new(value)
@@ -146,7 +146,7 @@ impl<T> RwLock<T> {
     }
 
     async fn take(&self, permits: usize, place: &'static Location<'static>) {
-        self.permits.acquire(permits, place).await.expect("it is never closed");
+        self.permits.acquire(permits, place).await.expect("the semaphore is never closed");
     }
 
     fn try_take(&self, permits: usize, place: &'static Location<'static>) -> Result<(), TryLockError> {
@@ -174,7 +174,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// As [`RwLock::read`], with a guard that keeps the lock alive.
+    /// The same as [`RwLock::read`], with a guard that keeps the lock alive.
     #[track_caller]
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
         let place = Location::caller();
@@ -184,7 +184,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// As [`RwLock::write`], with a guard that keeps the lock alive.
+    /// The same as [`RwLock::write`], with a guard that keeps the lock alive.
     #[track_caller]
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
         let place = Location::caller();
@@ -199,7 +199,7 @@ impl<T> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// If someone does.
+    /// If another task holds the lock, or waits for it.
     #[track_caller]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
         let place = Location::caller();
@@ -211,7 +211,7 @@ impl<T> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// If someone does.
+    /// If another task holds the lock, or waits for it.
     #[track_caller]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
         let place = Location::caller();
@@ -244,14 +244,14 @@ impl<T> RwLock<T> {
 }
 
 impl<'a, T> RwLockWriteGuard<'a, T> {
-    /// Keeps the lock for reading, and admits other readers.
+    /// Converts the lock to one for reading, and admits other readers.
     pub fn downgrade(self) -> RwLockReadGuard<'a, T> {
         RwLockReadGuard(self.0.downgrade())
     }
 }
 
 impl<T> OwnedRwLockWriteGuard<T> {
-    /// Keeps the lock for reading, and admits other readers.
+    /// Converts the lock to one for reading, and admits other readers.
     pub fn downgrade(self) -> OwnedRwLockReadGuard<T> {
         OwnedRwLockReadGuard(self.0.downgrade())
     }

@@ -6,17 +6,17 @@ use std::future::Future;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// As `tokio::sync::Semaphore`.
+/// The equivalent of `tokio::sync::Semaphore`.
 #[derive(Debug)]
 pub struct Semaphore {
     permits: Batch,
 }
 
-/// As `tokio::sync::AcquireError`: the semaphore is closed.
+/// The equivalent of `tokio::sync::AcquireError`: the semaphore is closed.
 #[derive(Debug)]
 pub struct AcquireError(());
 
-/// As `tokio::sync::TryAcquireError`.
+/// The equivalent of `tokio::sync::TryAcquireError`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum TryAcquireError {
     /// The semaphore is closed.
@@ -53,7 +53,7 @@ impl From<NoPermit> for TryAcquireError {
     }
 }
 
-/// As `tokio::sync::SemaphorePermit`.
+/// The equivalent of `tokio::sync::SemaphorePermit`.
 #[must_use = "the permits are released at once if nobody holds this"]
 #[derive(Debug)]
 pub struct SemaphorePermit<'a> {
@@ -62,7 +62,7 @@ pub struct SemaphorePermit<'a> {
     place: &'static Location<'static>,
 }
 
-/// As `tokio::sync::OwnedSemaphorePermit`.
+/// The equivalent of `tokio::sync::OwnedSemaphorePermit`.
 #[must_use = "the permits are released at once if nobody holds this"]
 #[derive(Debug)]
 pub struct OwnedSemaphorePermit {
@@ -72,7 +72,7 @@ pub struct OwnedSemaphorePermit {
 }
 
 impl Semaphore {
-    /// Permits of one semaphore, at most.
+    /// The maximum number of permits of one semaphore.
     pub const MAX_PERMITS: usize = usize::MAX >> 3;
 
     /// Creates a semaphore with this number of permits.
@@ -86,13 +86,13 @@ impl Semaphore {
         Semaphore { permits: Batch::new(permits, "Semaphore", Location::caller()) }
     }
 
-    /// As [`Semaphore::new`].
+    /// The same as [`Semaphore::new`].
     #[track_caller]
     pub const fn const_new(permits: usize) -> Semaphore {
         Semaphore::new(permits)
     }
 
-    /// How many permits there are.
+    /// The number of available permits.
     #[track_caller]
     pub fn available_permits(&self) -> usize {
         self.permits.available(Location::caller())
@@ -104,7 +104,7 @@ impl Semaphore {
         self.permits.release(permits, Location::caller());
     }
 
-    /// Removes this number of permits permanently, or all that there are. Returns how many.
+    /// Removes this number of permits permanently, or all that are available. Returns the number removed.
     #[track_caller]
     pub fn forget_permits(&self, permits: usize) -> usize {
         self.permits.forget(permits, Location::caller())
@@ -205,13 +205,13 @@ impl Semaphore {
         Ok(OwnedSemaphorePermit { semaphore: self, permits, place })
     }
 
-    /// From now on no permit can be acquired; ends all waits for permits.
+    /// Closes the semaphore: no permit can be acquired any more, and all waits for permits end.
     #[track_caller]
     pub fn close(&self) {
         self.permits.close(Location::caller());
     }
 
-    /// Whether it was closed.
+    /// Returns true if the semaphore was closed.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         self.permits.is_closed(Location::caller())
@@ -237,7 +237,7 @@ macro_rules! permit {
                 self.permits = 0;
             }
 
-            /// How many permits these are.
+            /// The number of permits.
             pub fn num_permits(&self) -> usize {
                 count(self.permits)
             }

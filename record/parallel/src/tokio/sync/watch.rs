@@ -16,11 +16,11 @@ const OPEN: [bool; 2] = [true; 2];
 
 /// Errors of this module.
 pub mod error {
-    /// As `tokio::sync::watch::error::SendError`: there is no receiver. Contains the value.
+    /// The equivalent of `tokio::sync::watch::error::SendError`: there is no receiver. Contains the value.
     #[derive(PartialEq, Eq, Clone, Copy)]
     pub struct SendError<T>(pub T);
 
-    /// As `tokio::sync::watch::error::RecvError`: all senders were dropped.
+    /// The equivalent of `tokio::sync::watch::error::RecvError`: all senders were dropped.
     #[derive(Debug, Clone)]
     pub struct RecvError(pub(super) ());
 }
@@ -80,23 +80,23 @@ impl<T> Shared<T> {
     }
 }
 
-/// As `tokio::sync::watch::Sender`.
+/// The equivalent of `tokio::sync::watch::Sender`.
 pub struct Sender<T>(Arc<Shared<T>>);
 
-/// As `tokio::sync::watch::Receiver`.
+/// The equivalent of `tokio::sync::watch::Receiver`.
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     seen: u64,
 }
 
-/// As `tokio::sync::watch::Ref`: the value, which no sender changes meanwhile.
+/// The equivalent of `tokio::sync::watch::Ref`: the value, which no sender changes meanwhile.
 pub struct Ref<'a, T> {
     inner: RwLockReadGuard<'a, T>,
     has_changed: bool,
 }
 
 impl<T> Ref<'_, T> {
-    /// Whether the value was new to the receiver that borrows it.
+    /// Returns true if the value was new to the receiver that borrows it.
     pub fn has_changed(&self) -> bool {
         self.has_changed
     }
@@ -110,7 +110,7 @@ impl<T> Deref for Ref<'_, T> {
     }
 }
 
-/// As `tokio::sync::watch::channel`. The initial value counts as seen by the receiver.
+/// The equivalent of `tokio::sync::watch::channel`. The initial value counts as seen by the receiver.
 #[track_caller]
 pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
     let sender = Sender::new(init);
@@ -120,7 +120,7 @@ pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T> Sender<T> {
-    /// A sender without receivers.
+    /// Creates a sender without receivers.
     #[track_caller]
     pub fn new(init: T) -> Sender<T> {
         let made = Location::caller();
@@ -185,7 +185,7 @@ impl<T> Sender<T> {
         Ref { inner: self.0.borrow(), has_changed: false }
     }
 
-    /// Another receiver, for which the current value counts as seen.
+    /// Creates another receiver, for which the current value counts as seen.
     #[track_caller]
     pub fn subscribe(&self) -> Receiver<T> {
         self.0.object.pause_at(Kind::Count, Location::caller(), || OPEN);
@@ -194,13 +194,13 @@ impl<T> Sender<T> {
         Receiver { shared: Arc::clone(&self.0), seen: state.version }
     }
 
-    /// How many receivers there are.
+    /// The number of receivers.
     #[track_caller]
     pub fn receiver_count(&self) -> usize {
         self.0.look(Location::caller()).receivers
     }
 
-    /// Whether there is no receiver.
+    /// Returns true if there is no receiver.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         self.0.look(Location::caller()).receivers == 0
@@ -214,7 +214,7 @@ impl<T> Sender<T> {
         poll_fn(move |cx| wait.poll(cx, place, |state| (state.receivers == 0).then_some(())))
     }
 
-    /// Whether two senders are of one channel.
+    /// Returns true if two senders belong to the same channel.
     pub fn same_channel(&self, other: &Sender<T>) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -320,7 +320,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Whether two receivers are of one channel.
+    /// Returns true if two receivers belong to the same channel.
     pub fn same_channel(&self, other: &Receiver<T>) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }

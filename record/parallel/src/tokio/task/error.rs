@@ -5,7 +5,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// As `tokio::task::JoinError`.
+/// The equivalent of `tokio::task::JoinError`.
 pub struct JoinError {
     id: Id,
     /// The panic payload; `None` if the task was cancelled. The mutex makes the error `Sync` even if the payload is
@@ -22,12 +22,12 @@ impl JoinError {
         JoinError { id, payload: Some(Mutex::new(payload)) }
     }
 
-    /// Whether the task was cancelled.
+    /// Returns true if the task was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.payload.is_none()
     }
 
-    /// Whether the task panicked.
+    /// Returns true if the task panicked.
     pub fn is_panic(&self) -> bool {
         self.payload.is_some()
     }

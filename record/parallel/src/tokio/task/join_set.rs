@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// As `tokio::task::JoinSet`. The tasks are cancelled when it is dropped.
+/// The equivalent of `tokio::task::JoinSet`. The tasks are cancelled when it is dropped.
 pub struct JoinSet<T> {
     tasks: Vec<(u64, JoinHandle<T>)>,
     made: u64,
@@ -44,17 +44,17 @@ impl Wake for Member {
 }
 
 impl<T> JoinSet<T> {
-    /// Without tasks.
+    /// Creates a set without tasks.
     pub fn new() -> JoinSet<T> {
         JoinSet { tasks: Vec::new(), made: 0, woken: Arc::default() }
     }
 
-    /// How many tasks were not joined.
+    /// The number of tasks that were not joined.
     pub fn len(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Whether all tasks were joined.
+    /// Returns true if all tasks were joined.
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
@@ -124,7 +124,7 @@ impl<T: 'static> JoinSet<T> {
         }
     }
 
-    /// As [`JoinSet::join_next`], for manually implemented futures.
+    /// The same as [`JoinSet::join_next`], for manually implemented futures.
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         if self.tasks.is_empty() {
             return Poll::Ready(None);

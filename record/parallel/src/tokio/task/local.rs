@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// As `tokio::task::LocalSet`. The schedule chooses which of the woken tasks is polled first.
+/// The equivalent of `tokio::task::LocalSet`. The schedule chooses which of the woken tasks is polled first.
 pub struct LocalSet {
     set: Rc<Set>,
 }
@@ -206,7 +206,7 @@ impl Set {
 }
 
 impl LocalSet {
-    /// Without tasks.
+    /// Creates a set without tasks.
     pub fn new() -> LocalSet {
         LocalSet { set: Rc::default() }
     }

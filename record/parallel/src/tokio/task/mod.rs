@@ -1,4 +1,4 @@
-//! As `tokio::task`: tasks, and the handles to wait for them or cancel them.
+//! The equivalent of `tokio::task`: tasks, and the handles to wait for them or cancel them.
 //!
 //! A panic of a task is reported to the task that awaits its handle, as in tokio. A panic that was reported to no task
 //! fails the execution when it ends, where tokio would continue silently.
@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// As `tokio::task::Id`.
+/// The equivalent of `tokio::task::Id`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Id(u64);
 
@@ -93,7 +93,7 @@ impl<T> Join<T> {
     }
 }
 
-/// As `tokio::task::JoinHandle`.
+/// The equivalent of `tokio::task::JoinHandle`.
 pub struct JoinHandle<T> {
     join: Arc<Join<T>>,
     abort: AbortHandle,
@@ -110,7 +110,7 @@ enum Target {
     Nothing,
 }
 
-/// As `tokio::task::AbortHandle`.
+/// The equivalent of `tokio::task::AbortHandle`.
 #[derive(Clone)]
 pub struct AbortHandle {
     target: Target,
@@ -129,13 +129,13 @@ impl AbortHandle {
         }
     }
 
-    /// Whether the task has finished.
+    /// Returns true if the task has finished.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         (self.is_finished)()
     }
 
-    /// Distinguishes tasks.
+    /// The id of the task.
     pub fn id(&self) -> Id {
         self.id
     }
@@ -148,7 +148,7 @@ impl<T> JoinHandle<T> {
         self.abort.abort();
     }
 
-    /// Whether the task has finished.
+    /// Returns true if the task has finished.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         self.join.object.touch(Kind::Load);
@@ -160,7 +160,7 @@ impl<T> JoinHandle<T> {
         self.abort.clone()
     }
 
-    /// Distinguishes tasks.
+    /// The id of the task.
     pub fn id(&self) -> Id {
         self.abort.id
     }
@@ -243,7 +243,7 @@ where
 ///
 /// # Panics
 ///
-/// As [`spawn`].
+/// The same as [`spawn`].
 #[track_caller]
 pub fn spawn_blocking<F, R>(f: F) -> JoinHandle<R>
 where

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// As `tokio::time::MissedTickBehavior`: what an [`Interval`] does when a tick was awaited too late.
+/// The equivalent of `tokio::time::MissedTickBehavior`: what an [`Interval`] does when a tick was awaited too late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MissedTickBehavior {
     /// The missed ticks follow each other immediately.
@@ -18,7 +18,7 @@ pub enum MissedTickBehavior {
     Skip,
 }
 
-/// As `tokio::time::Interval`.
+/// The equivalent of `tokio::time::Interval`.
 #[derive(Debug)]
 pub struct Interval {
     period: Duration,
@@ -98,7 +98,7 @@ impl Interval {
         Pin::new(&mut self.delay).reset(deadline);
     }
 
-    /// The distance of ticks.
+    /// The time between ticks.
     pub fn period(&self) -> Duration {
         self.period
     }

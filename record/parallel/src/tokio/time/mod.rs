@@ -1,4 +1,4 @@
-//! As `tokio::time`: timers of tasks, on the clock of the execution; see [`time`](crate::time).
+//! The equivalent of `tokio::time`: timers of tasks, on the clock of the execution; see [`time`](crate::time).
 //!
 //! A task that waits with timers continues when the first of them ends: when nothing else can happen, or early if the
 //! schedule chooses so.
@@ -22,7 +22,7 @@ const FAR_FUTURE: Duration = Duration::from_hours(24 * 365 * 30);
 
 /// Errors of this module.
 pub mod error {
-    /// As `tokio::time::error::Elapsed`: the time was over.
+    /// The equivalent of `tokio::time::error::Elapsed`: the time-out ended.
     #[derive(Debug, PartialEq, Eq)]
     pub struct Elapsed(pub(super) ());
 }
@@ -41,7 +41,7 @@ impl From<error::Elapsed> for std::io::Error {
     }
 }
 
-/// As `tokio::time::Sleep`.
+/// The equivalent of `tokio::time::Sleep`.
 #[must_use = "futures do nothing unless they are polled"]
 pub struct Sleep {
     deadline: Instant,
@@ -69,17 +69,17 @@ fn after(duration: Duration) -> Instant {
 }
 
 impl Sleep {
-    /// When it ends.
+    /// The moment at which the wait ends.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Whether it has ended.
+    /// Returns true if the wait has ended.
     pub fn is_elapsed(&self) -> bool {
         Instant::unscheduled() >= self.deadline
     }
 
-    /// Sets another end.
+    /// Sets another moment at which the wait ends.
     pub fn reset(mut self: Pin<&mut Self>, deadline: Instant) {
         self.forget();
         self.deadline = deadline;
@@ -124,7 +124,7 @@ impl fmt::Debug for Sleep {
 ///
 /// # Errors
 ///
-/// If the time is over before; the future is then dropped.
+/// If the time-out ends first; the future is then dropped.
 #[track_caller]
 pub fn timeout<F: IntoFuture>(
     duration: Duration,

@@ -13,7 +13,7 @@ fn place(key: i64) -> usize {
     index(key.unsigned_abs())
 }
 
-/// Registers that hold nil at first.
+/// Registers that are initially nil.
 pub(in crate::objects) struct MultiRegister {
     pub(in crate::objects) values: Values,
     pub(in crate::objects) reads: Chance,

@@ -5,7 +5,7 @@ use crate::objects::flight::{Ask, Flight};
 use crate::objects::values::Values;
 use crate::rng::{Chance, Rng};
 
-/// A register that holds nil at first.
+/// A register that is initially nil.
 pub(in crate::objects) struct Register {
     pub(in crate::objects) values: Values,
     pub(in crate::objects) reads: Chance,
@@ -24,8 +24,8 @@ impl Model for Register {
         flight.ask = if want == Want::Read || rng.happens(self.reads) {
             Ask::Read
         } else if rng.happens(self.cas) {
-            // If all values are new, a value drawn at random would never match. The register holds nil until something
-            // is written.
+            // If all values are new, a value drawn at random would never match. The register is nil until a value is
+            // written.
             let old = if self.values.are_new() { *state } else { state.map(|_| self.values.draw(rng)) };
             let new = self.values.draw(rng);
             old.map_or(Ask::Write(new), |old| Ask::Cas { old, new })

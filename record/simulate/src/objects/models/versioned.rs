@@ -6,7 +6,7 @@ use crate::objects::values::Values;
 use crate::op::Kind;
 use crate::rng::{Chance, Rng};
 
-/// A register that holds 0 at first.
+/// A register that is initially 0.
 pub(in crate::objects) struct Versioned {
     pub(in crate::objects) values: Values,
     pub(in crate::objects) reads: Chance,

@@ -68,7 +68,7 @@ impl Store {
                 self.unlock_all(slot);
                 REFUSED
             }
-            _ => unreachable!("{bug} has nothing left to do"),
+            _ => unreachable!("{bug} has no later effects"),
         }
     }
 

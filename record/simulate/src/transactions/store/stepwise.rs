@@ -93,7 +93,7 @@ impl Store {
         match txn.bug {
             Bug::ReadUncommitted => self.see(slot, list),
             Bug::LostUpdate if own == 0 => Seen::Prefix(self.lists.len_at(list, txn.snapshot)),
-            // If it appended to the list it holds the lock, and the next items will be its own.
+            // If the transaction appended to the list it owns the lock, and the next items will be its own.
             _ => Seen::Prefix(self.lists.len(list) + own),
         }
     }

@@ -11,29 +11,29 @@ use std::panic::Location;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
-/// As `tokio::sync::mpsc::Sender`.
+/// The equivalent of `tokio::sync::mpsc::Sender`.
 pub struct Sender<T>(Arc<Channel<T>>);
 
-/// As `tokio::sync::mpsc::WeakSender`.
+/// The equivalent of `tokio::sync::mpsc::WeakSender`.
 pub struct WeakSender<T>(Weak<Channel<T>>);
 
-/// As `tokio::sync::mpsc::Receiver`.
+/// The equivalent of `tokio::sync::mpsc::Receiver`.
 pub struct Receiver<T>(Arc<Channel<T>>);
 
-/// As `tokio::sync::mpsc::Permit`: room for one message.
+/// The equivalent of `tokio::sync::mpsc::Permit`: room for one message.
 pub struct Permit<'a, T> {
     sender: &'a Sender<T>,
     is_used: bool,
     place: &'static Location<'static>,
 }
 
-/// As `tokio::sync::mpsc::OwnedPermit`.
+/// The equivalent of `tokio::sync::mpsc::OwnedPermit`.
 pub struct OwnedPermit<T> {
     sender: Option<Sender<T>>,
     place: &'static Location<'static>,
 }
 
-/// As `tokio::sync::mpsc::channel`.
+/// The equivalent of `tokio::sync::mpsc::channel`.
 ///
 /// # Panics
 ///
@@ -89,7 +89,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// The same for some time at most.
+    /// The same with a time-out.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ impl<T> Sender<T> {
         self.0.closed(Location::caller())
     }
 
-    /// Whether the receiver was dropped or closed.
+    /// Returns true if the receiver was dropped or closed.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         self.0.is_closed(Location::caller())
@@ -210,7 +210,7 @@ impl<T> Sender<T> {
         self.0.permits().1
     }
 
-    /// Whether two senders are of one channel.
+    /// Returns true if two senders belong to the same channel.
     pub fn same_channel(&self, other: &Sender<T>) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -270,14 +270,14 @@ impl<T> OwnedPermit<T> {
     /// Sends a message.
     #[track_caller]
     pub fn send(mut self, message: T) -> Sender<T> {
-        let sender = self.sender.take().expect("it is there until it is used");
+        let sender = self.sender.take().expect("the sender is present until the permit is used");
         _ = sender.0.push(message, Location::caller());
         sender
     }
 
     /// Returns the room.
     pub fn release(mut self) -> Sender<T> {
-        let sender = self.sender.take().expect("it is there until it is used");
+        let sender = self.sender.take().expect("the sender is present until the permit is used");
         sender.0.give_up(self.place);
         sender
     }
@@ -299,7 +299,7 @@ impl<T> Receiver<T> {
         poll_fn(move |cx| self.0.poll_recv(cx, place))
     }
 
-    /// Waits for messages and puts up to `limit` of them into the buffer; returns how many.
+    /// Waits for messages and puts up to `limit` of them into the buffer; returns their number.
     #[track_caller]
     pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
         self.0.recv_many(buffer, limit, Location::caller())
@@ -325,7 +325,7 @@ impl<T> Receiver<T> {
         executor::block(self.recv())
     }
 
-    /// As [`Receiver::recv`], for manually implemented futures.
+    /// The same as [`Receiver::recv`], for manually implemented futures.
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         self.0.poll_recv(cx, Location::caller())
@@ -337,19 +337,19 @@ impl<T> Receiver<T> {
         self.0.close(Location::caller());
     }
 
-    /// Whether it is closed, or all senders were dropped.
+    /// Returns true if it is closed, or all senders were dropped.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         self.0.is_over(Location::caller())
     }
 
-    /// Messages that are there.
+    /// The number of messages that can be received now.
     #[track_caller]
     pub fn len(&self) -> usize {
         self.0.len(Location::caller())
     }
 
-    /// Whether there is no message.
+    /// Returns true if there is no message.
     #[track_caller]
     pub fn is_empty(&self) -> bool {
         self.0.len(Location::caller()) == 0

@@ -18,7 +18,7 @@ pub enum TrySendError<T> {
 /// Why a message was not sent within the time.
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum SendTimeoutError<T> {
-    /// The time was over.
+    /// The time-out ended.
     Timeout(T),
     /// The receiver was dropped or closed.
     Closed(T),

@@ -9,16 +9,16 @@ use std::panic::Location;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
-/// As `tokio::sync::mpsc::UnboundedSender`.
+/// The equivalent of `tokio::sync::mpsc::UnboundedSender`.
 pub struct UnboundedSender<T>(Arc<Channel<T>>);
 
-/// As `tokio::sync::mpsc::WeakUnboundedSender`.
+/// The equivalent of `tokio::sync::mpsc::WeakUnboundedSender`.
 pub struct WeakUnboundedSender<T>(Weak<Channel<T>>);
 
-/// As `tokio::sync::mpsc::UnboundedReceiver`.
+/// The equivalent of `tokio::sync::mpsc::UnboundedReceiver`.
 pub struct UnboundedReceiver<T>(Arc<Channel<T>>);
 
-/// As `tokio::sync::mpsc::unbounded_channel`.
+/// The equivalent of `tokio::sync::mpsc::unbounded_channel`.
 #[track_caller]
 pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     let channel = Arc::new(Channel::new(None, Location::caller()));
@@ -42,13 +42,13 @@ impl<T> UnboundedSender<T> {
         self.0.closed(Location::caller())
     }
 
-    /// Whether the receiver was dropped or closed.
+    /// Returns true if the receiver was dropped or closed.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         self.0.is_closed(Location::caller())
     }
 
-    /// Whether two senders are of one channel.
+    /// Returns true if two senders belong to the same channel.
     pub fn same_channel(&self, other: &UnboundedSender<T>) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -95,7 +95,7 @@ impl<T> UnboundedReceiver<T> {
         poll_fn(move |cx| self.0.poll_recv(cx, place))
     }
 
-    /// Waits for messages and puts up to so many into the buffer; returns how many.
+    /// Waits for messages and puts up to `limit` of them into the buffer; returns their number.
     #[track_caller]
     pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
         self.0.recv_many(buffer, limit, Location::caller())
@@ -121,7 +121,7 @@ impl<T> UnboundedReceiver<T> {
         executor::block(self.recv())
     }
 
-    /// As [`UnboundedReceiver::recv`], for manually implemented futures.
+    /// The same as [`UnboundedReceiver::recv`], for manually implemented futures.
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         self.0.poll_recv(cx, Location::caller())
@@ -133,19 +133,19 @@ impl<T> UnboundedReceiver<T> {
         self.0.close(Location::caller());
     }
 
-    /// Whether it is closed, or all senders were dropped.
+    /// Returns true if it is closed, or all senders were dropped.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         self.0.is_over(Location::caller())
     }
 
-    /// Messages that are there.
+    /// The number of messages that can be received now.
     #[track_caller]
     pub fn len(&self) -> usize {
         self.0.len(Location::caller())
     }
 
-    /// Whether there is no message.
+    /// Returns true if there is no message.
     #[track_caller]
     pub fn is_empty(&self) -> bool {
         self.0.len(Location::caller()) == 0
