@@ -393,6 +393,9 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
             address: Address::parse(address).map_err(|why| UsageError::new(format!("--listen: {why}")))?,
             until_closed: matches.get_flag("until-closed"),
         },
+        (Some(file), None) if file.is_empty() => {
+            return Err(UsageError::new("the path of the history is empty").tip("pass a file, or - for standard input"));
+        }
         (Some(file), None) if file != "-" => Source::File(file.into()),
         _ => Source::Stdin,
     };

@@ -1,5 +1,6 @@
 //! Executes a run in its own process: starts the store, drives it, checks the history, and reports the result.
 
+use super::earlier::Earlier;
 use super::status::Status;
 use super::{Live, evidence, page, place, replay};
 use crate::judge::input::Input;
@@ -34,10 +35,16 @@ pub(super) enum Nodes<'n> {
 /// Executes the run.
 pub(super) fn run(job: &Live<'_>, nodes: Nodes<'_>) -> Exit {
     job.check().warnings.iter().for_each(|warning| diagnose::warning(warning));
-    match Place::create(job).map_err(Failed::from).and_then(|place| driven(job, nodes, &place)) {
-        Ok(exit) => exit,
-        Err(failed) => failed.exit(),
+    let place = match Place::create(job) {
+        Ok(place) => place,
+        Err(message) => return Failed(message).exit(),
+    };
+    let exit = driven(job, nodes, &place).unwrap_or_else(Failed::exit);
+    match place.earlier.restore() {
+        Ok(said) => said.iter().for_each(|said| diagnose::note(said)),
+        Err(message) => diagnose::warning(&message),
     }
+    exit
 }
 
 /// The reason why there is no verdict, as a sentence.
@@ -67,6 +74,8 @@ struct Place {
     scratch: place::Scratch,
     directory: PathBuf,
     logs: PathBuf,
+    /// The earlier run in the directory.
+    earlier: Earlier,
     /// Whether the user keeps the directory.
     is_kept: bool,
 }
@@ -76,8 +85,16 @@ impl Place {
         let scratch = place::Scratch::create()?;
         let given = job.check().pages.as_ref().map(|pages| pages.directory.as_path());
         let directory = place::evidence(given, &scratch)?;
+        let earlier = Earlier::put_aside(&directory)?;
         let logs = place::logs(&directory)?;
-        Ok(Place { scratch, directory, logs, is_kept: given.is_some() })
+        Ok(Place { scratch, directory, logs, earlier, is_kept: given.is_some() })
+    }
+
+    /// An operation has succeeded, or there is a verdict: this run replaces the earlier one.
+    fn has_begun(&self) {
+        if let Err(message) = self.earlier.remove() {
+            diagnose::warning(&message);
+        }
     }
 
     /// The name of the history in results.
@@ -304,6 +321,9 @@ fn play(
         ));
     });
     Ok(run.run(&mut |progress| {
+        if progress.completed[0] > 0 {
+            place.has_begun();
+        }
         shared.progress(progress);
         status.update(progress);
     })?)
@@ -346,6 +366,7 @@ fn conclude(
             return Exit::FAILED;
         }
     }
+    place.has_begun();
     evidence::explain(&mut ended.report, &ended.history);
     ended.report.notes.extend(notes(job, seed, &ended, ending));
     if let Some(page) = &mut *shared.page() {

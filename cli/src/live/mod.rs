@@ -1,10 +1,11 @@
 //! `histcheck live`: a real store under faults, checked while it runs.
 //!
 //! The crate `record-live` starts the store, drives it and records; this module implements the command: the environment
-//! of the nodes ([`outside`]), work on other machines ([`worker`]), the directory ([`place`]), the status for the user
-//! ([`status`]), and the evidence for the verdict ([`evidence`]).
+//! of the nodes ([`outside`]), work on other machines ([`worker`]), the directory ([`place`]) and the earlier run in it
+//! ([`earlier`]), the status for the user ([`status`]), and the evidence for the verdict ([`evidence`]).
 
 mod drive;
+mod earlier;
 mod evidence;
 mod outside;
 mod page;

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 /// The variable that passes the temporary directory to this program inside namespaces.
 pub(super) const SCRATCH: &str = "HISTCHECK_LIVE_SCRATCH";
 
-/// Files of a run in the user's directory.
-const FILES: [&str; 5] = ["history.jsonl", SCHEDULE, super::replay::FILE, "report.html", "minimal.jsonl"];
+/// Files of a run in the user's directory; the first one is the history.
+pub(super) const FILES: [&str; 5] = ["history.jsonl", SCHEDULE, super::replay::FILE, "report.html", "minimal.jsonl"];
 /// The steps of the nemesis.
 pub(super) const SCHEDULE: &str = "schedule.jsonl";
 /// The directory of logs in it.
-const LOGS: &str = "logs";
+pub(super) const LOGS: &str = "logs";
 
 /// A directory that is removed at the end of the run, even if this process is killed.
 pub(super) struct Scratch {
@@ -71,7 +71,7 @@ impl Drop for Scratch {
     }
 }
 
-/// The directory for evidence: the user's directory, without the files of an earlier run, or a scratch directory.
+/// The directory for evidence: the user's directory, or a scratch directory.
 pub(super) fn evidence(given: Option<&Path>, scratch: &Scratch) -> Result<PathBuf, String> {
     let Some(directory) = given else { return scratch.below("run") };
     let directory = made(directory.to_owned())?;
@@ -82,10 +82,6 @@ pub(super) fn evidence(given: Option<&Path>, scratch: &Scratch) -> Result<PathBu
             directory.display()
         ));
     }
-    for name in FILES {
-        gone(fs::remove_file(directory.join(name)), &directory.join(name))?;
-    }
-    gone(fs::remove_dir_all(directory.join(LOGS)), &directory.join(LOGS))?;
     directory.canonicalize().map_err(|error| format!("cannot use {}: {error}", directory.display()))
 }
 
@@ -97,13 +93,4 @@ pub(super) fn logs(directory: &Path) -> Result<PathBuf, String> {
 pub(super) fn made(path: PathBuf) -> Result<PathBuf, String> {
     fs::create_dir_all(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     Ok(path)
-}
-
-fn gone(removed: std::io::Result<()>, path: &Path) -> Result<(), String> {
-    match removed {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(format!("cannot remove {}, of an earlier run: {error}", path.display()))
-        }
-        _ => Ok(()),
-    }
 }

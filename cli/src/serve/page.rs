@@ -42,7 +42,7 @@ struct Serving {
     thread: Option<JoinHandle<()>>,
     address: String,
     /// A directory without files, if the run has no directory.
-    empty: Option<PathBuf>,
+    _empty: Option<EmptyDirectory>,
 }
 
 impl Page {
@@ -57,9 +57,9 @@ impl Page {
         about.details.clone_from(&shown.details);
         about.has_rows = shown.directory.is_some();
         let live = Live::new(about);
-        let empty = if shown.directory.is_some() { None } else { Some(empty_directory()?) };
-        let directory = shown.directory.map(Path::to_owned).or(empty.clone()).unwrap_or_default();
-        let mut config = Config::new(directory);
+        let empty = if shown.directory.is_some() { None } else { Some(EmptyDirectory::create()?) };
+        let directory = shown.directory.or(empty.as_ref().map(|empty| &*empty.0)).unwrap_or(Path::new(""));
+        let mut config = Config::new(directory.to_owned());
         config.listen = shown.listen;
         config.is_read_only = true;
         config.live = Some(live.clone());
@@ -72,7 +72,7 @@ impl Page {
             }
         });
         let meter = Meter::new(live.clone());
-        let serving = Serving { live, meter, stop, thread: Some(thread), address, empty };
+        let serving = Serving { live, meter, stop, thread: Some(thread), address, _empty: empty };
         Ok(Page { sink: Sink::Here(Box::new(serving)), tick: LiveTick::default(), is_violated: false })
     }
 
@@ -180,14 +180,6 @@ impl Page {
     }
 }
 
-impl Drop for Serving {
-    fn drop(&mut self) {
-        if let Some(empty) = &self.empty {
-            let _ = std::fs::remove_dir(empty);
-        }
-    }
-}
-
 /// The reason why the server cannot listen on an address, and what to do.
 fn refused(listen: SocketAddr, error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::AddrInUse {
@@ -196,16 +188,41 @@ fn refused(listen: SocketAddr, error: &io::Error) -> String {
     format!("--serve: cannot listen at {listen}: {error}")
 }
 
-/// A new directory without files.
-fn empty_directory() -> Result<PathBuf, String> {
-    let failed = |path: &Path, error: std::io::Error| format!("--serve: cannot write {}: {error}", path.display());
-    for attempt in 0..100 {
-        let path = std::env::temp_dir().join(format!("histcheck-page-{}-{attempt}", std::process::id()));
-        match std::fs::create_dir(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed(&path, error)),
+/// A new directory without files, which is removed with this.
+struct EmptyDirectory(PathBuf);
+
+impl EmptyDirectory {
+    fn create() -> Result<EmptyDirectory, String> {
+        let failed = |path: &Path, error: std::io::Error| format!("--serve: cannot write {}: {error}", path.display());
+        for attempt in 0..100 {
+            let path = std::env::temp_dir().join(format!("histcheck-page-{}-{attempt}", std::process::id()));
+            match std::fs::create_dir(&path) {
+                Ok(()) => {
+                    remove_if_killed(Some(&path));
+                    return Ok(EmptyDirectory(path));
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(&path, error)),
+            }
         }
+        Err("--serve: too many directories of earlier runs".to_owned())
     }
-    Err("--serve: too many directories of earlier runs".to_owned())
 }
+
+impl Drop for EmptyDirectory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+        remove_if_killed(None);
+    }
+}
+
+/// Removes the directory even if this process is killed. Only one directory can be removed in this way: that of a run
+/// of `live`, which has no empty directory, or this one.
+#[cfg(all(unix, feature = "live"))]
+fn remove_if_killed(directory: Option<&Path>) {
+    record_live::remove_directory_if_killed(directory);
+}
+
+/// Without `live`, the directory stays if this process is killed.
+#[cfg(not(all(unix, feature = "live")))]
+fn remove_if_killed(_: Option<&Path>) {}

@@ -54,8 +54,8 @@ pub(super) struct Writers {
     in_flight: usize,
     unmatched: Vec<String>,
     refused: Refused,
-    /// Refused messages that were not reported yet.
-    news: Vec<Refusal>,
+    /// Warnings about refused messages that were not printed yet.
+    warnings: Vec<String>,
 }
 
 impl Feed {
@@ -104,7 +104,7 @@ impl Feed {
 
     pub(super) fn writers(inbox: Inbox<FromWriters>) -> Feed {
         let (unmatched, refused) = (Vec::new(), Refused::default());
-        Feed::Writers(Writers { inbox, ops: 0, in_flight: 0, unmatched, refused, news: Vec::new() })
+        Feed::Writers(Writers { inbox, ops: 0, in_flight: 0, unmatched, refused, warnings: Vec::new() })
     }
 
     /// Reads the next ops into `batch`, and replaces its content. Returns false, and no ops, at the end of the history.
@@ -209,11 +209,11 @@ impl Feed {
         }
     }
 
-    /// The messages that were refused since the last call.
-    pub(super) fn news(&mut self) -> Vec<Refusal> {
+    /// The warnings about messages that were refused since the last call.
+    pub(super) fn warnings(&mut self) -> Vec<String> {
         match self {
             Feed::Text { .. } => Vec::new(),
-            Feed::Writers(writers) => std::mem::take(&mut writers.news),
+            Feed::Writers(writers) => std::mem::take(&mut writers.warnings),
         }
     }
 }
@@ -230,10 +230,7 @@ impl Writers {
                 self.unmatched = placed.unmatched;
                 *batch = placed.ops;
             }
-            Some(FromWriters::Refused(refusal)) => {
-                self.refused.add(&refusal);
-                self.news.push(refusal);
-            }
+            Some(FromWriters::Refused(refusal)) => self.warnings.extend(self.refused.add(&refusal)),
             None if self.ops == 0 => {
                 let expected = "one op per line: a map with :type (invoke, ok, fail or info), :process, :f and :value";
                 return Err(HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(expected));

@@ -390,8 +390,8 @@ impl<'w> Watched<'w, '_> {
 
     /// Warns about refused messages and missing ops.
     fn warn(&mut self, feed: &mut Feed) {
-        for refusal in feed.news() {
-            self.status.suspended(|| diagnose::warning(&refusal.sentence()));
+        for warning in feed.warnings() {
+            self.status.suspended(|| diagnose::warning(&warning));
         }
         self.warn_of_gap(feed.has_gap(false));
     }

@@ -4,6 +4,11 @@ use history_core::{NextStep, Report, Verdict};
 
 /// The maximum number of refusals that the report names; the others are counted.
 const NAMED_MAX: usize = 4;
+/// The maximum number of warnings about refusals. If standard error is a pipe that is not read, more of them would fill
+/// the pipe and block the watch.
+const WARNED_MAX: usize = 10;
+/// The maximum number of characters in a warning: it may quote the text of a writer.
+const WARNING_CHARS_MAX: usize = 500;
 
 /// The possible errors in the recorded history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,12 +46,23 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    pub(super) fn add(&mut self, refusal: &Refusal) {
+    /// Adds a refusal. Returns the warning to print, unless there were too many.
+    pub(super) fn add(&mut self, refusal: &Refusal) -> Option<String> {
         self.count += 1;
         self.doubt = self.doubt.max(refusal.doubt);
+        let sentence = refusal.sentence();
+        let warning = (self.count <= WARNED_MAX).then(|| {
+            let is_last = self.count == WARNED_MAX;
+            let end = if is_last { "\nfurther refusals are counted, but not reported" } else { "" };
+            match sentence.char_indices().nth(WARNING_CHARS_MAX) {
+                Some((at, _)) => format!("{}...{end}", &sentence[..at]),
+                None => format!("{sentence}{end}"),
+            }
+        });
         if self.named.len() < NAMED_MAX {
-            self.named.push(refusal.sentence());
+            self.named.push(sentence);
         }
+        warning
     }
 
     pub(super) fn doubt(&self) -> Doubt {
@@ -141,5 +157,20 @@ mod tests {
         let mut report = Report::new("all", Verdict::Valid);
         refused.qualify(&mut report, false);
         assert_eq!((report.notes.len(), report.notes[4].as_str()), (6, "5 more were refused."));
+    }
+
+    #[test]
+    fn warnings_are_few_and_short() {
+        let mut refused = Refused::default();
+        let why = "\u{e9}".repeat(WARNING_CHARS_MAX);
+        let refusal = Refusal { who: "writer 1".into(), why: why.clone(), doubt: Doubt::None };
+        let warnings: Vec<String> = (0..20).filter_map(|_| refused.add(&refusal)).collect();
+        assert_eq!(warnings.len(), WARNED_MAX);
+        let first = &warnings[0];
+        assert!(first.starts_with("writer 1 was refused: \u{e9}") && first.ends_with("\u{e9}..."), "{first}");
+        assert_eq!(first.chars().count(), WARNING_CHARS_MAX + 3);
+        let last = &warnings[WARNED_MAX - 1];
+        assert!(last.ends_with("...\nfurther refusals are counted, but not reported"), "{last}");
+        assert_eq!(refused.named[0], format!("writer 1 was refused: {why}"), "the report has a limit of its own");
     }
 }

@@ -185,15 +185,18 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes as many acknowledgements as possible without waiting.
-    fn acknowledge(&mut self) {
-        let mut written = 0;
+    /// Writes as many acknowledgements as possible without waiting. Returns whether the rest can be written later.
+    fn acknowledge(&mut self) -> bool {
+        let (mut written, mut is_open) = (0, true);
         while written < self.ack_text.len() {
             match self.stream.write(&self.ack_text[written..]) {
                 Ok(count) => written += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // The writer does not read, or has disconnected, which reading shows.
-                Err(_) => break,
+                Err(error) => {
+                    is_open = error.kind() == io::ErrorKind::WouldBlock;
+                    break;
+                }
             }
         }
         self.ack_text.drain(..written);
@@ -208,9 +211,11 @@ impl Writer<'_> {
             }
             self.acks.pop_front();
         }
+        is_open
     }
 
-    /// Processes the last line, which may lack its newline.
+    /// Processes the last line, which may lack its newline. Then writes all acknowledgements: the writer may have
+    /// closed only its own direction of the connection, and may wait for them.
     fn end(&mut self) -> Result<(), Stop> {
         let line = std::mem::take(&mut self.text);
         let read = self.lines.read(&line);
@@ -218,7 +223,11 @@ impl Writer<'_> {
         if let Err(error) = read {
             return Err(self.order.refuse(&self.id, format!("it closed its connection within a line: {error}")));
         }
-        self.order.close(&self.id)
+        self.order.close(&self.id)?;
+        while self.acknowledge() && !self.acks.is_empty() {
+            self.stream.wait_to_write();
+        }
+        Ok(())
     }
 
     fn send_refusal(&mut self, why: &str) {

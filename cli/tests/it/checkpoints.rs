@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// A directory with a history that grows, and the options to watch it.
 struct Place {
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
     history: PathBuf,
     checkpoint: PathBuf,
 }
@@ -20,7 +20,7 @@ impl Place {
     fn new() -> Place {
         let dir = tempfile::tempdir().unwrap();
         let (history, checkpoint) = (dir.path().join("history.jsonl"), dir.path().join("run.checkpoint"));
-        Place { _dir: dir, history, checkpoint }
+        Place { dir, history, checkpoint }
     }
 
     fn append(&self, text: &str) {
@@ -230,4 +230,35 @@ fn a_limit_ends_what_is_checked_again() {
     let ended = histcheck(&place.words("-m counter --max-memory 1")).assert().code(2);
     assert!(stdout(&ended).contains("The watch ended after 1 ops: the memory limit"), "{}", stdout(&ended));
     assert_eq!(fs::read(&place.checkpoint).unwrap(), kept, "it covers more than was checked again");
+}
+
+/// Opening a pipe would wait for its writer without end.
+#[test]
+fn a_checkpoint_is_not_a_pipe() {
+    let place = Place::new();
+    place.append(&stale_reads(0..1));
+    assert!(std::process::Command::new("mkfifo").arg(&place.checkpoint).status().unwrap().success());
+    let refused = place.refused("-m list-append");
+    assert!(refused.contains("run.checkpoint is not a regular file, so it cannot hold a checkpoint"), "{refused}");
+    let nameless = histcheck("watch -m counter a --checkpoint").arg("").assert().code(254);
+    assert!(stderr(&nameless).contains("--checkpoint needs a path"), "{}", stderr(&nameless));
+}
+
+#[test]
+fn two_watches_do_not_share_a_checkpoint() {
+    let place = Place::new();
+    place.append(&stale_reads(0..1));
+    let mut first = Started::new(&place.words("-m list-append --keep-going"));
+    first.line();
+    let refused = place.refused("-m list-append --keep-going");
+    assert!(
+        refused.contains("another watch uses ") && refused.contains("run.checkpoint; pass another file"),
+        "{refused}"
+    );
+    first.interrupt();
+    assert_eq!(first.end().0, Some(1));
+    let (note, code, _) = place.watch("-m list-append --keep-going");
+    assert!(note.starts_with("note: continuing from ") && code == Some(1), "{note}");
+    let names: BTreeSet<_> = fs::read_dir(place.dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["history.jsonl", "run.checkpoint"].map(Into::into).into());
 }

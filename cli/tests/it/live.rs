@@ -174,6 +174,34 @@ fn nothing_tested_is_never_valid() {
     assert!(stderr(&run).contains("before a fault took effect"), "{}", stderr(&run));
 }
 
+/// A run that does not begin leaves the history of an earlier one.
+#[test]
+fn a_run_that_does_not_begin_keeps_the_earlier_one() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("run");
+    let path = directory.to_str().unwrap();
+    live("--store sqlite --locks none --seed 3 -d", &[path]).code(1);
+    let names = ["history.jsonl", "schedule.jsonl", "run.json", "report.html", "minimal.jsonl"];
+    let earlier = names.map(|name| text(&directory, name));
+    for (command, why) in [
+        ("no-such-command", "(no-such-command) ended without an answer: exit status: 127 (a command was not found)"),
+        ("read -r line; echo hello", "JSON object"),
+        (r#"while read -r line; do echo '{"type":"fail"}'; done"#, "no operation succeeded"),
+    ] {
+        let run = live("-m cas-register --ops 50 -d", &[path, "--exec", command]).code(255);
+        let said = stderr(&run);
+        assert!(stdout(&run).is_empty() && said.contains(why), "{said}");
+        assert!(said.contains("run still contains the earlier run"), "{said}");
+        assert!(names.map(|name| text(&directory, name)) == earlier, "{command}");
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), names.len() + 1, "and the logs");
+    }
+    live("--store toy --ops 50 -d", &[path]).code(0);
+    assert!(text(&directory, "run.json").contains("toy"));
+    let mut left: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["history.jsonl", "logs", "report.html", "run.json", "schedule.jsonl"]);
+}
+
 #[test]
 fn what_does_not_work_is_named() {
     let place = tempfile::tempdir().unwrap();

@@ -195,6 +195,20 @@ fn a_watched_history_is_shown_while_it_is_written() {
     assert_eq!(served.0.wait().unwrap().code(), Some(1), "it ends with its history");
 }
 
+#[cfg(all(target_os = "linux", feature = "live-sqlite"))]
+#[test]
+fn a_killed_watch_leaves_no_directory() {
+    use crate::live_process::{Started, until};
+    let place = tempfile::tempdir().unwrap();
+    let mut program = Command::new(snapbox::cmd::cargo_bin!("histcheck"));
+    program.args(["watch", "-m", "counter", "--serve=127.0.0.1:0", "--listen", "127.0.0.1:0"]);
+    let mut started = Started::spawn(program, place.path());
+    started.until("live at http://");
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1);
+    started.signal("KILL");
+    until("no directory is left", || std::fs::read_dir(place.path()).unwrap().count() == 0);
+}
+
 #[test]
 fn a_page_stays_until_an_interrupt_if_it_is_asked_to() {
     let directory = tempfile::tempdir().unwrap();

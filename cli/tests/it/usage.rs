@@ -207,6 +207,13 @@ fn an_option_that_names_nothing_is_refused() {
     }
 }
 
+/// A file without a name never appears.
+#[test]
+fn a_watch_needs_a_path() {
+    let assert = histcheck("watch -m counter").arg("").assert().code(254).stdout_eq("");
+    assert!(stderr(&assert).contains("the path of the history is empty"), "{}", stderr(&assert));
+}
+
 #[test]
 fn an_order_of_transactions_is_read_from_a_file() {
     // The last transaction that writes key 1 must be the one whose write is read.

@@ -332,3 +332,87 @@ fn a_message_that_is_no_op_is_left_out_and_counted() {
         assert_eq!(printed.contains("message 3 was refused"), code == 2, "{printed}");
     }
 }
+
+#[test]
+fn a_message_is_one_op() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.sock");
+    let mut started = Started::new(&format!("watch -m counter --listen unix-datagram:{}", path.display()));
+    started.address();
+    let socket = UnixDatagram::unbound().unwrap();
+    let both = line(1, "invoke", "add", 1) + &line(1, "ok", "add", 1);
+    socket.send_to(both.as_bytes(), &path).unwrap();
+    let warning = started.line();
+    started.interrupt();
+    assert_eq!(
+        warning,
+        "warning: message 1 was refused: line 2, column 1: the message has text after its op; expected one op per message\n"
+    );
+}
+
+/// A client may close its direction of the connection, and read then.
+#[test]
+fn a_writer_that_has_written_all_gets_its_acknowledgements() {
+    for last in ["\n", ""] {
+        let dir = tempfile::tempdir().unwrap();
+        let (started, address) = listen(dir.path(), "counter");
+        let mut client = Client::new(&address);
+        client.op(1, "add", 1);
+        client.op(1, "read", 1);
+        client.write(&(line(2, "invoke", "add", 1).trim_end().to_owned() + last));
+        client.0.get_ref().shutdown(std::net::Shutdown::Write).unwrap();
+        assert_eq!(client.rest(), "{\"ack\":2}\n");
+        assert_eq!(started.end().0, Some(0));
+    }
+    let mut started = Started::new("watch -m counter --until-closed --listen 127.0.0.1:0");
+    let mut client = TcpStream::connect(started.address()).unwrap();
+    client.write_all(line(3, "invoke", "add", 1).as_bytes()).unwrap();
+    client.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut answers = String::new();
+    client.read_to_string(&mut answers).unwrap();
+    assert_eq!(answers, "{\"ack\":3}\n");
+}
+
+/// The acknowledgement is more than a socket holds.
+#[test]
+fn a_writer_that_has_written_all_may_read_slowly() {
+    let dir = tempfile::tempdir().unwrap();
+    let (started, address) = listen(dir.path(), "counter");
+    let mut client = Client::new(&address);
+    let name = "x".repeat(4 << 20);
+    client.write(&format!("{{\"process\":\"{name}\",\"type\":\"invoke\",\"f\":\"start\"}}\n"));
+    client.0.get_ref().shutdown(std::net::Shutdown::Write).unwrap();
+    let mut first = [0];
+    client.0.read_exact(&mut first).unwrap();
+    let mut other = Client::new(&address);
+    other.op(1, "read", 0);
+    assert!(client.rest() == format!("\"ack\":\"{name}\"}}\n"));
+    drop(other);
+    assert_eq!(started.end().0, Some(2), "nothing was added");
+}
+
+/// Standard error is a pipe that is not read, which more warnings would fill.
+#[test]
+fn many_refused_writers_do_not_stop_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut started, address) = listen(dir.path(), "counter");
+    let mut good = Client::new(&address);
+    for _ in 0..1000 {
+        let mut bad = Client::new(&address);
+        bad.0.get_ref().set_read_timeout(Some(std::time::Duration::from_mins(1))).unwrap();
+        bad.write("nonsense\n");
+        assert!(bad.rest().starts_with("{\"refused\":"));
+    }
+    good.op(1, "read", 7);
+    drop(good);
+    let mut printed = String::new();
+    started.child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    assert!(
+        printed.starts_with(&format!("{address}\tfalse\n")) && printed.contains("996 more were refused."),
+        "{printed}"
+    );
+    let mut warnings = String::new();
+    started.rest(&mut warnings);
+    assert_eq!(warnings.matches("warning: writer ").count(), 10, "{warnings}");
+    assert!(warnings.contains("\n  further refusals are counted, but not reported\n"), "{warnings}");
+}

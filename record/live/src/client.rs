@@ -24,6 +24,12 @@ pub trait Client: Send {
         false
     }
 
+    /// Why it ended, if it did so before it answered any request. If no operation of the run has succeeded, the run
+    /// gives up after some such clients, instead of starting others without end.
+    fn failed_start(&self) -> Option<FailedStart> {
+        None
+    }
+
     /// Ends it, when there are no more requests.
     ///
     /// # Errors
@@ -32,6 +38,15 @@ pub trait Client: Send {
     fn end(&mut self) -> Result<(), LiveError> {
         Ok(())
     }
+}
+
+/// The end of a client that answered no request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedStart {
+    /// The client and how it ended, as a clause.
+    pub what: String,
+    /// Whether its program cannot be run at all, so that another attempt is pointless.
+    pub is_certain: bool,
 }
 
 /// The place of a client in a run.

@@ -17,7 +17,7 @@ mod workload;
 pub mod world;
 
 pub use chance::Chance;
-pub use client::{Client, Seat, Stands, Store};
+pub use client::{Client, FailedStart, Seat, Stands, Store};
 pub use error::LiveError;
 pub use fault::Fault;
 pub use group::remove_directory_if_killed;

@@ -6,8 +6,8 @@ use clap::ArgMatches;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The error if the checkpoint's temporary file is the history.
-const NEW: &str = "the checkpoint's temporary file, FILE.new, would overwrite the history itself";
+/// The error if one of the checkpoint's temporary files is the history.
+const TEMPORARY: &str = "the checkpoint's temporary files, FILE.new and FILE.lock, would overwrite the history itself";
 
 /// The checkpoints of a watch, if requested.
 ///
@@ -20,8 +20,11 @@ pub(super) fn given(matches: &ArgMatches, source: &Source) -> Result<Option<Chec
         let why = "--checkpoint needs a history in a file: a pipe or a connection cannot be read again";
         return Err(UsageError::new(why).tip("append the history to a file, and pass the name of the file"));
     };
+    if path.as_os_str().is_empty() {
+        return Err(UsageError::new("--checkpoint needs a path"));
+    }
     if let Some(over) = crate::watch::written(&path).iter().find(|written| is_written_over(history, written)) {
-        let why = if *over == path { "the checkpoint would overwrite the history itself" } else { NEW };
+        let why = if *over == path { "the checkpoint would overwrite the history itself" } else { TEMPORARY };
         return Err(UsageError::new(why).tip("choose another file"));
     }
     let every = matches.get_one("checkpoint-interval").copied().unwrap_or_default();

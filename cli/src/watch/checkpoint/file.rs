@@ -73,15 +73,25 @@ fn next(path: &Path) -> PathBuf {
 }
 
 /// All paths that are created or replaced when a checkpoint is written.
-pub(crate) fn written(path: &Path) -> [PathBuf; 2] {
-    [path.to_owned(), next(path)]
+pub(crate) fn written(path: &Path) -> [PathBuf; 3] {
+    [path.to_owned(), next(path), super::lock::path(path)]
+}
+
+/// Verifies that a checkpoint is a regular file, if it exists: reading a pipe could wait without end.
+///
+/// # Errors
+///
+/// If it is not, as a predicate.
+pub(super) fn verify_kind(path: &Path) -> Result<(), &'static str> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err("is a directory; expected a file"),
+        Ok(found) if !found.is_file() => Err("is not a regular file, so it cannot hold a checkpoint"),
+        _ => Ok(()),
+    }
 }
 
 /// Verifies that a checkpoint can be written.
 pub(super) fn try_out(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Err(io::Error::other("it is a directory"));
-    }
     let next = next(path);
     create(&next)?;
     fs::remove_file(next)
@@ -206,7 +216,15 @@ mod tests {
             assert_eq!(fs::read(&path).unwrap(), new);
             assert!(!next(&path).exists());
         }
-        assert!(try_out(dir.path()).is_err());
+    }
+
+    #[test]
+    fn a_checkpoint_is_a_regular_file() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(verify_kind(&dir.path().join("run.checkpoint")), Ok(()), "it need not exist");
+        assert_eq!(verify_kind(dir.path()), Err("is a directory; expected a file"));
+        #[cfg(unix)]
+        assert!(verify_kind(Path::new("/dev/null")).unwrap_err().contains("is not a regular file"));
     }
 
     #[test]

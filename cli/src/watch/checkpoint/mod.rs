@@ -9,6 +9,7 @@
 mod build;
 mod file;
 mod fingerprint;
+mod lock;
 mod resume;
 
 pub(crate) use file::written;
@@ -23,6 +24,7 @@ use fingerprint::Fingerprint;
 use histcheck_front::ReadAs;
 use histcheck_front::setup::{Setup, WhetherKeyed};
 use history_core::{Run, Saved};
+use lock::Lock;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -78,6 +80,8 @@ pub(super) struct Keeper {
     file: Arc<Shared>,
     /// Whether the last attempt failed and was reported.
     has_failed: bool,
+    /// No other watch has this checkpoint.
+    _lock: Lock,
 }
 
 impl Keeper {
@@ -92,11 +96,13 @@ impl Keeper {
         settings: String,
     ) -> Result<(Keeper, Option<Resume>), String> {
         let build = Build::this().map_err(|error| format!("--checkpoint: cannot read this program's file: {error}"))?;
+        file::verify_kind(&to.path).map_err(|why| format!("--checkpoint: {} {why}", to.path.display()))?;
+        let lock = Lock::acquire(&to.path)?;
         let resume = Resume::read(&to.path, history, &settings, &build)?;
         file::try_out(&to.path).map_err(|error| format!("cannot write {}: {error}", to.path.display()))?;
         let file = resume.as_ref().map(Resume::shared).unwrap_or_default();
         let (to, history, written) = (to.clone(), history.to_owned(), Instant::now());
-        Ok((Keeper { to, history, settings, build, written, file, has_failed: false }, resume))
+        Ok((Keeper { to, history, settings, build, written, file, has_failed: false, _lock: lock }, resume))
     }
 
     /// The history's file, for the thread that follows it.

@@ -115,7 +115,12 @@ impl Messages<'_> {
         if message.len() == MESSAGE_BYTES_MAX {
             return self.refuse(format!("it is longer than {} bytes", MESSAGE_BYTES_MAX - 1), Doubt::FromHere);
         }
-        if let Err(error) = self.lines.read(message.trim_ascii_end()) {
+        if let Err(mut error) = self.lines.read(message.trim_ascii_end()) {
+            // The reader takes the message for a line.
+            if error.expected.as_deref() == Some("one op per line") {
+                error.message = "the message has text after its op".into();
+                error.expected = Some("one op per message".into());
+            }
             return self.refuse(error.to_string(), Doubt::FromHere);
         }
         let mut batch = self.lines.take();

@@ -1,5 +1,7 @@
 //! A connection to one writer, read and written without blocking.
 
+#[cfg(unix)]
+use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
@@ -54,13 +56,22 @@ impl Stream {
     /// Waits until there is something to read, or the end; or, with `to_write`, until something can be written.
     #[cfg(unix)]
     pub(in crate::watch) fn wait(&self, to_write: bool) {
-        use rustix::event::{PollFd, PollFlags, poll};
-        let flags = if to_write { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+        self.poll(if to_write { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN });
+    }
+
+    /// Waits until something can be written, or the other end is closed. Use it after the end of what can be read.
+    #[cfg(unix)]
+    pub(in crate::watch) fn wait_to_write(&self) {
+        self.poll(PollFlags::OUT);
+    }
+
+    #[cfg(unix)]
+    fn poll(&self, flags: PollFlags) {
         let socket = match self {
             Stream::Tcp(stream) => PollFd::new(stream, flags),
             Stream::Unix(stream) => PollFd::new(stream, flags),
         };
-        // An error shows when the connection is read.
+        // An error shows when the connection is used.
         let _ = poll(&mut [socket], None);
     }
 
@@ -68,6 +79,11 @@ impl Stream {
     #[cfg(not(unix))]
     pub(in crate::watch) fn wait(&self, _to_write: bool) {
         std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+
+    #[cfg(not(unix))]
+    pub(in crate::watch) fn wait_to_write(&self) {
+        self.wait(true);
     }
 
     /// Returns true if closing a connection before all was read loses the last written data: TCP drops data that was

@@ -50,12 +50,18 @@ impl Group {
         Ok(())
     }
 
-    /// Waits until the group ends by itself, up to this maximum, and kills the rest.
-    pub(crate) fn end_within(&mut self, most: Duration) {
+    /// Waits until the process ends, up to this maximum. Returns its exit status, if it has ended.
+    pub(crate) fn ended_within(&mut self, most: Duration) -> Option<ExitStatus> {
         let began = Instant::now();
         while self.ended().is_none() && began.elapsed() < most {
             thread::sleep(Duration::from_millis(10));
         }
+        self.ended()
+    }
+
+    /// Waits until the group ends by itself, up to this maximum, and kills the rest.
+    pub(crate) fn end_within(&mut self, most: Duration) {
+        let _ = self.ended_within(most);
         // A group that cannot be killed is left alone.
         let _ = self.kill();
     }

@@ -2,7 +2,7 @@
 
 use super::link::{Link, Unanswered};
 use super::message::{Answer, Of, What};
-use crate::client::{Client, Seat};
+use crate::client::{Client, FailedStart, Seat};
 use crate::error::LiveError;
 use crate::request::{Outcome, Request};
 use std::io;
@@ -19,6 +19,7 @@ pub(crate) struct RemoteClient {
     client: u64,
     timeout: Duration,
     is_broken: bool,
+    failed_start: Option<FailedStart>,
 }
 
 impl RemoteClient {
@@ -41,7 +42,7 @@ impl RemoteClient {
         let timeout = seat.timeout + SLACK;
         let opened = link.call(What::Open { client, seat: *seat, of }, timeout);
         opened.map_err(|error| error.at(link.who()))?;
-        Ok(RemoteClient { link, client, timeout, is_broken: false })
+        Ok(RemoteClient { link, client, timeout, is_broken: false, failed_start: None })
     }
 }
 
@@ -49,8 +50,12 @@ impl Client for RemoteClient {
     fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
         let what = What::Invoke { client: self.client, request: request.clone() };
         match self.link.call(what, self.timeout) {
-            Ok(Answer::Outcome { outcome, is_broken }) => {
+            Ok(Answer::Outcome { outcome, is_broken, failed_start }) => {
                 self.is_broken = is_broken;
+                self.failed_start = failed_start.map(|start| {
+                    let what = format!("{}: {}", self.link.who(), start.what);
+                    FailedStart { what, ..start }
+                });
                 Ok(outcome)
             }
             Ok(Answer::Done(_)) => Err(LiveError::store(format!("{} sent an unexpected answer", self.link.who()))),
@@ -68,6 +73,10 @@ impl Client for RemoteClient {
 
     fn is_broken(&self) -> bool {
         self.is_broken
+    }
+
+    fn failed_start(&self) -> Option<FailedStart> {
+        self.failed_start.clone()
     }
 
     fn end(&mut self) -> Result<(), LiveError> {

@@ -1,6 +1,6 @@
 //! The messages between a run and a worker, one line of JSON each.
 
-use crate::client::Seat;
+use crate::client::{FailedStart, Seat};
 use crate::error::LiveError;
 use crate::request::{Outcome, Request};
 use crate::world::{Node, Order};
@@ -64,8 +64,9 @@ pub(crate) struct Reply {
 pub(crate) enum Answer {
     /// An order was executed, with its result.
     Done(String),
-    /// The outcome of a request, and whether its client cannot perform another one.
-    Outcome { outcome: Outcome, is_broken: bool },
+    /// The outcome of a request, whether its client cannot perform another one, and why the client ended if it has
+    /// never answered.
+    Outcome { outcome: Outcome, is_broken: bool, failed_start: Option<FailedStart> },
 }
 
 /// The reason why a call failed.

@@ -120,9 +120,10 @@ impl Worker {
                         answer(&output, id, Ok(Answer::Done(String::new())));
                         for (id, request) in requests {
                             let done = match request {
-                                Some(request) => client
-                                    .invoke(&request)
-                                    .map(|outcome| Answer::Outcome { outcome, is_broken: client.is_broken() }),
+                                Some(request) => client.invoke(&request).map(|outcome| {
+                                    let (is_broken, failed_start) = (client.is_broken(), client.failed_start());
+                                    Answer::Outcome { outcome, is_broken, failed_start }
+                                }),
                                 None => client.end().map(|()| Answer::Done(String::new())),
                             };
                             answer(&output, id, done);

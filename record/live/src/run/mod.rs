@@ -232,6 +232,8 @@ struct State<'s, 'l> {
     faults: Faults,
     /// The number of operations begun.
     invoked: AtomicU64,
+    /// The number of clients that ended without having answered a request.
+    failed_starts: AtomicU64,
     /// Whether the final requests of the workload succeeded, if it has any. Without them, it is unknown whether values
     /// that were not read were lost.
     is_whole: AtomicBool,
@@ -268,6 +270,7 @@ impl<'s, 'l> State<'s, 'l> {
             over: Stop::new(),
             faults: Faults::default(),
             invoked: AtomicU64::new(0),
+            failed_starts: AtomicU64::new(0),
             is_whole: AtomicBool::new(true),
             kept_out: Mutex::default(),
             failure: Mutex::default(),

@@ -6,7 +6,8 @@ use super::patience;
 use super::stop::Stop;
 use super::{State, joined};
 use crate::chance::Chance;
-use crate::client::{Client, Seat, Stands};
+use crate::client::{Client, FailedStart, Seat, Stands};
+use crate::error::LiveError;
 use crate::request::{Outcome, Request};
 use crate::workload::Plan;
 use history_core::cast::Cast as _;
@@ -17,6 +18,8 @@ use std::time::{Duration, Instant};
 
 /// The time before a rejected client tries again.
 const AGAIN: Duration = Duration::from_millis(100);
+/// After how many clients per seat that answered no request a run gives up.
+const STARTS_MAX: u64 = 10;
 /// The time between two checks whether the final requests have ended.
 const LOOK: Duration = Duration::from_millis(10);
 /// The maximum time of the final requests.
@@ -123,6 +126,9 @@ impl State<'_, '_> {
                 return None;
             }
         };
+        if let Some(start) = open.failed_start() {
+            self.start_has_failed(&start);
+        }
         self.recorder.counts().took.add(begun.elapsed());
         self.recorder.complete(who, request, &outcome);
         let is_indeterminate = matches!(outcome, Outcome::Info(_));
@@ -134,6 +140,17 @@ impl State<'_, '_> {
         seat.node = (seat.node + u32::from(turns)) % seat.nodes;
         seat.process += if is_indeterminate { u64::from(seat.seats) } else { 0 };
         Some(outcome)
+    }
+
+    /// A client has ended without having answered a request. Ends the run if its program does not seem to work: no
+    /// operation has succeeded, and no fault explains the end.
+    fn start_has_failed(&self, start: &FailedStart) {
+        let count = self.failed_starts.fetch_add(1, Ordering::Relaxed) + 1;
+        let is_certain = start.is_certain || count >= STARTS_MAX * u64::from(self.live.clients);
+        if is_certain && self.recorder.counts().ok.load(Ordering::Relaxed) == 0 && self.faults.begun() == 0 {
+            let times = if start.is_certain { String::new() } else { format!(", as did {} others", count - 1) };
+            self.fail(LiveError::store(format!("{}{times}; no operation has succeeded", start.what)));
+        }
     }
 
     /// Performs the workload's final requests, if it has any: after all faults, when the store has settled, unless the

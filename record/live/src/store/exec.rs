@@ -1,7 +1,7 @@
 //! Any store, in any language: each client is a command that responds to each operation with a line of JSON.
 
 use super::worker::Worker;
-use crate::client::{Client, Seat, Store};
+use crate::client::{Client, FailedStart, Seat, Store};
 use crate::error::LiveError;
 use crate::fault::Fault;
 use crate::kind::{Kind, Make, Nodes, Start, StoreOption};
@@ -219,6 +219,10 @@ impl Client for ExecClient {
 
     fn is_broken(&self) -> bool {
         self.0.is_broken()
+    }
+
+    fn failed_start(&self) -> Option<FailedStart> {
+        self.0.failed_start()
     }
 
     fn end(&mut self) -> Result<(), LiveError> {

@@ -10,6 +10,7 @@
 //! or `info`; `value` and other fields become those of the completion, `error` gives the reason. If a response is late,
 //! or a process has ended, the operation becomes `info` (a read `fail`), and another process replaces it.
 
+use crate::client::FailedStart;
 use crate::error::{LiveError, shortened};
 use crate::group::Group;
 use crate::request::{Fields, Outcome, Request};
@@ -17,7 +18,7 @@ use crate::run::patience::receive;
 use history_core::cast::Cast as _;
 use serde_json::Value as Json;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -31,7 +32,7 @@ const END_MAX: Duration = Duration::from_millis(500);
 /// A running worker.
 pub(super) struct Worker {
     /// Kills the process when the worker is dropped.
-    _group: Group,
+    group: Group,
     /// Absent once the end of requests was announced.
     requests: Option<ChildStdin>,
     answers: Receiver<String>,
@@ -39,6 +40,9 @@ pub(super) struct Worker {
     who: String,
     /// Whether a request has no response yet, or will never have one.
     is_broken: bool,
+    has_answered: bool,
+    /// Why it ended, if it had answered no request.
+    failed_start: Option<FailedStart>,
 }
 
 impl Worker {
@@ -64,7 +68,8 @@ impl Worker {
                 }
             }
         });
-        Ok(Worker { _group: group, requests: Some(requests), answers, timeout, who, is_broken: false })
+        let (is_broken, has_answered, failed_start) = (false, false, None);
+        Ok(Worker { group, requests: Some(requests), answers, timeout, who, is_broken, has_answered, failed_start })
     }
 
     /// Performs an operation.
@@ -79,13 +84,21 @@ impl Worker {
         line.push('\n');
         let Some(requests) = &mut self.requests else { return Ok(self.unanswered(request, "the worker was ended")) };
         if requests.write_all(line.as_bytes()).and_then(|()| requests.flush()).is_err() {
-            return Ok(self.unanswered(request, "the worker has ended"));
+            return Ok(self.has_ended(request));
         }
         match receive(&self.answers, self.timeout) {
-            Ok(answer) => self.outcome(request, &answer),
+            Ok(answer) => {
+                self.has_answered = true;
+                self.outcome(request, &answer)
+            }
             Err(RecvTimeoutError::Timeout) => Ok(self.unanswered(request, "timeout")),
-            Err(RecvTimeoutError::Disconnected) => Ok(self.unanswered(request, "the worker has ended")),
+            Err(RecvTimeoutError::Disconnected) => Ok(self.has_ended(request)),
         }
+    }
+
+    /// Why it ended, if it did so before it answered any request.
+    pub(super) fn failed_start(&self) -> Option<FailedStart> {
+        self.failed_start.clone()
     }
 
     /// Returns true if another worker must replace it: a late response would be mistaken for that of the next request.
@@ -113,6 +126,15 @@ impl Worker {
         Outcome::unanswered(request, why)
     }
 
+    /// The process has ended, or has closed its output.
+    fn has_ended(&mut self, request: &Request) -> Outcome {
+        if !self.has_answered {
+            let status = self.group.ended_within(END_MAX);
+            self.failed_start = Some(failed_start(&self.who, status));
+        }
+        self.unanswered(request, "the worker has ended")
+    }
+
     fn outcome(&self, request: &Request, answer: &str) -> Result<Outcome, LiveError> {
         outcome(answer).and_then(|outcome| with_results(request, outcome)).map_err(|expected| LiveError::Protocol {
             who: self.who.clone(),
@@ -121,6 +143,24 @@ impl Worker {
         })
     }
 }
+
+/// How a worker ended that answered no request.
+fn failed_start(who: &str, status: Option<ExitStatus>) -> FailedStart {
+    let how = match status {
+        Some(status) => format!("{who} ended without an answer: {status}"),
+        None => format!("{who} closed its standard output without an answer"),
+    };
+    let why = match status.and_then(|status| status.code()) {
+        Some(NOT_EXECUTABLE) => " (a command cannot be executed)",
+        Some(NOT_FOUND) => " (a command was not found)",
+        _ => "",
+    };
+    FailedStart { what: how + why, is_certain: !why.is_empty() }
+}
+
+/// The exit statuses of a shell whose command cannot be executed or was not found.
+const NOT_EXECUTABLE: i32 = 126;
+const NOT_FOUND: i32 = 127;
 
 /// Fields of a response that do not belong to the operation.
 const RESERVED: [&str; 7] = ["type", "error", "f", "process", "index", "time", "host"];

@@ -155,3 +155,60 @@ fn an_answer_that_its_client_did_not_end_is_none() {
     let text = fs::read_to_string(directory.path().join("history.jsonl")).unwrap();
     assert!(text.contains("the worker has ended"), "{text}");
 }
+
+/// The run does not start it again and again until its time is over.
+#[test]
+fn a_command_that_never_answers_ends_the_run_with_its_exit_status() {
+    for (command, why, ops_max) in [
+        ("exit 3", "ended without an answer: exit status: 3, as did 79 others; no operation has succeeded", 200),
+        ("no-such-command", "exit status: 127 (a command was not found); no operation has succeeded", 40),
+        ("/dev/null", "exit status: 126 (a command cannot be executed); no operation has succeeded", 40),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let error = Setup::new(&Exec::new(command), "cas-register").run(directory.path()).unwrap_err().to_string();
+        assert!(error.starts_with("client ") && error.contains(&format!("({command}) ended")), "{error}");
+        assert!(error.ends_with(why), "{error}");
+        let text = fs::read_to_string(directory.path().join("history.jsonl")).unwrap();
+        assert!(text.lines().count() < ops_max, "{text}");
+        // The same with another machine.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || serve::listen(&listener, command));
+        let store = Exec::over(&address.to_string()).unwrap();
+        let remote = Setup::new(&store, "cas-register").run(directory.path()).unwrap_err().to_string();
+        assert!(remote.starts_with("the worker at ") && remote.ends_with(why), "{remote}");
+    }
+}
+
+#[test]
+fn a_command_that_has_worked_is_started_again_whenever_it_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let worked = directory.path().join("worked");
+    // Each client works until its first read. All that are started after one of these end at once.
+    let store = Exec::new(format!(
+        r#"[ -e {0} ] && exit 3
+        while read -r line; do
+            case "$line" in
+                *'"f":"read"'*) touch {0}; echo '{{"type":"ok","value":null}}'; exit ;;
+                *) echo '{{"type":"fail","error":"no"}}' ;;
+            esac
+        done"#,
+        worked.display()
+    ));
+    let ended = Setup { ops_max: 160, ..Setup::new(&store, "cas-register") }.run(directory.path()).unwrap();
+    assert!(ended.failure.is_none() && ended.ok > 0, "{:?}", ended.failure);
+    assert_eq!(ended.ops, 320);
+}
+
+/// It may be the fault that ends it.
+#[test]
+fn a_command_that_never_answers_during_faults_is_started_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Exec::new("exit 3").with_fault("true", "true");
+    let every = Duration::from_millis(1);
+    let nemesis = Nemesis { faults: vec![Fault::Command], every, longer: every, ..Nemesis::default() };
+    let setup = Setup { nemesis, ops_max: 160, ..Setup::new(&store, "cas-register") };
+    assert_eq!(setup.run(directory.path()).unwrap_err().to_string(), "no operation succeeded");
+    let text = fs::read_to_string(directory.path().join("history.jsonl")).unwrap();
+    assert_eq!(text.lines().filter(|line| line.contains("\"invoke\"")).count(), 160);
+}
