@@ -71,7 +71,7 @@ pub(crate) fn unpaired() -> OpFault {
 }
 
 /// Why an add without a value cannot be decoded.
-const UNSAID: &str = "neither the invocation nor an ok completion has a value, so what it added is unknown";
+const UNRECORDED: &str = "neither the invocation nor an ok completion has a value, so what it added is unknown";
 
 /// The elements of a value that is a collection: a vector, a list or a set.
 #[inline]
@@ -135,9 +135,27 @@ pub(crate) fn completed_element(
     Ok(said)
 }
 
-/// The note on elements that no op is known to have added, beside an op that may have added any.
-pub(crate) fn unexpected_unless(count: u64, set: &str) -> String {
-    format!("{count} unexpected, unless an op without a value added them: {set}.")
+/// The note on elements that no op is known to have added, or not so often, beside an op that may have added any.
+pub(crate) fn wrong_unless(count: u64, name: &str, set: &str) -> String {
+    format!("{count} {name}, unless an op without a value added them: {set}.")
+}
+
+/// The element of an add in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Added {
+    Element(ElemId),
+    /// The invocation has no value. The `ok` completion may have it.
+    Unrecorded,
+}
+
+impl Added {
+    /// The element, if the invocation records it.
+    pub(crate) fn element(self) -> Option<ElemId> {
+        match self {
+            Added::Element(id) => Some(id),
+            Added::Unrecorded => None,
+        }
+    }
 }
 
 /// The part of the report that all histories have.
@@ -202,7 +220,7 @@ impl Tally {
     /// Records the invocation of an add without a value. Its completion may have the value.
     #[cold]
     fn await_value(&mut self, op: &Op<'_>) {
-        let those = fault(op, UNSAID, false);
+        let those = fault(op, UNRECORDED, false);
         if let Pair::Invokes { .. } = op.pair {
             self.unread.insert(op.index, those);
         } else {

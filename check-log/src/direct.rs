@@ -89,7 +89,7 @@ pub(crate) fn aborted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
 /// Messages that were polled and that no op sent. An op that failed or crashed may poll a message of a failed send.
 pub(crate) fn phantoms(scene: Scene<'_>, shown_max: usize) -> Found {
     let messages = &scene.seen.messages;
-    let flag = if scene.seen.unsaid_failures.is_empty() { POLLED } else { POLLED_OK };
+    let flag = if scene.seen.unrecorded_failures.is_empty() { POLLED } else { POLLED_OK };
     let is_phantom = |msg: &MsgId| messages.has(*msg, flag) && messages.is_unsent(*msg);
     let found: Vec<MsgId> = messages.ids().filter(is_phantom).collect();
     if found.is_empty() {

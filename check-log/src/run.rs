@@ -33,7 +33,7 @@ const CAUSES_MAX: usize = 64;
 struct Open {
     row: Row,
     /// Whether the invocation has a value.
-    is_said: bool,
+    has_value: bool,
     /// Whether its completion was not understood.
     is_unread: bool,
     items: Vec<Item>,
@@ -100,7 +100,7 @@ impl LogRun {
         self.items = self.spare.pop().unwrap_or_default();
         // The list has the capacity of the longest op so far.
         items.shrink_to_fit();
-        let mut open = Open { row, is_said: !op.value.is_nil(), is_unread: false, items };
+        let mut open = Open { row, has_value: !op.value.is_nil(), is_unread: false, items };
         match op.pair {
             Pair::Invokes { slot } => {
                 let slot = slot.to_usize();
@@ -151,7 +151,7 @@ impl LogRun {
             self.abandon(invocation);
             return other;
         };
-        let items = match is_said(op, function, invocation.as_ref())
+        let items = match verify_recorded(op, function, invocation.as_ref())
             .and_then(|()| self.completed(op, function, invocation.as_ref()))
         {
             Ok(items) => items,
@@ -194,12 +194,15 @@ impl LogRun {
 
     /// The items of a completion; if it has no value, those of its invocation.
     fn completed(&mut self, op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result<Vec<Item>, OpFault> {
+        // An op that is not understood must leave no trace.
+        self.excused.clear();
+        decode::rebalanced(op, &mut self.seen.messages, &mut self.excused)?;
         let mut items = self.decode(op, function)?;
         let is_hidden = invocation.is_some_and(|open| self.is_hidden(open));
         match invocation {
             Some(open) if op.value.is_nil() => items.extend_from_slice(&open.items),
             Some(open) if !is_hidden => {
-                add_unsaid_sends(&mut items, open, op.kind)?;
+                add_omitted_sends(&mut items, open, op.kind)?;
                 verify_polls(&items, open, op.kind)?;
             }
             _ => {
@@ -213,9 +216,7 @@ impl LogRun {
         {
             self.reveal(open);
         }
-        self.see_unsaid(op, function, invocation);
-        self.excused.clear();
-        decode::rebalanced(op, &mut self.seen.messages, &mut self.excused)?;
+        self.see_unrecorded(op, function, invocation);
         Ok(items)
     }
 
@@ -328,14 +329,14 @@ fn sent_twice(messages: &Messages, msg: MsgId) -> OpFault {
 
 /// Verifies that the invocation or the completion of an ok op records its content. Otherwise an acknowledged message
 /// may be lost, and the position of the client is unknown after the op.
-fn is_said(op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result<(), OpFault> {
+fn verify_recorded(op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result<(), OpFault> {
     if op.kind != OpKind::Ok || !op.value.is_nil() {
         return Ok(());
     }
     let polls = |open: &Open| open.items.iter().any(|item| matches!(item, Item::Poll));
     let expected = match invocation {
         // An invocation does not contain the result of a poll.
-        Some(open) if open.is_said && !polls(open) => return Ok(()),
+        Some(open) if open.has_value && !polls(open) => return Ok(()),
         _ if function.is_assignment() => "a vector of keys",
         _ => "a vector of micro-ops",
     };
@@ -362,11 +363,11 @@ fn verify_polls(items: &[Item], open: &Open, kind: OpKind) -> Result<(), OpFault
 
 /// Adds the sends of the invocation that a completion omits. A crashed or failed op may have results for only some of
 /// its sends.
-fn add_unsaid_sends(items: &mut Vec<Item>, open: &Open, kind: OpKind) -> Result<(), OpFault> {
+fn add_omitted_sends(items: &mut Vec<Item>, open: &Open, kind: OpKind) -> Result<(), OpFault> {
     if open.items.iter().filter_map(sent).eq(items.iter().filter_map(sent)) {
         return Ok(());
     }
-    *items = with_unsaid_sends(items, &open.items).filter(|_| kind != OpKind::Ok).ok_or_else(|| {
+    *items = with_omitted_sends(items, &open.items).filter(|_| kind != OpKind::Ok).ok_or_else(|| {
         let index = open.row.index;
         OpFault::Undecodable(format!(
             "the op's sends differ from those of its invocation at index {index}: a completion repeats the sends in their order"
@@ -378,16 +379,16 @@ fn add_unsaid_sends(items: &mut Vec<Item>, open: &Open, kind: OpKind) -> Result<
 /// The items of a completion, with the sends of its invocation that it omits, in the order of the invocation. Other
 /// items between two sends stay after the first of them. `None` if the completion has other sends, or another order.
 #[cold]
-fn with_unsaid_sends(said: &[Item], invoked: &[Item]) -> Option<Vec<Item>> {
+fn with_omitted_sends(completed: &[Item], invoked: &[Item]) -> Option<Vec<Item>> {
     let mut all = Vec::new();
-    let mut said = said.iter().copied().peekable();
+    let mut completed = completed.iter().copied().peekable();
     for item in invoked.iter().filter(|item| sent(item).is_some()) {
-        while let Some(other) = said.next_if(|said| sent(said).is_none()) {
+        while let Some(other) = completed.next_if(|item| sent(item).is_none()) {
             all.push(other);
         }
-        all.push(said.next_if(|said| sent(said) == sent(item)).unwrap_or(*item));
+        all.push(completed.next_if(|next| sent(next) == sent(item)).unwrap_or(*item));
     }
-    all.extend(said);
+    all.extend(completed);
     let sends = |items: &[Item]| items.iter().filter(|item| sent(item).is_some()).count();
     (sends(&all) == sends(invoked)).then_some(all)
 }

@@ -41,7 +41,7 @@ pub(crate) struct Seen {
     /// have sent them, and their own index, or `u64::MAX` for all whose invocation is unknown.
     pub(crate) hidden: BTreeMap<(u64, u64), UndecodedOps>,
     /// Failed ops that do not record which messages they were to send.
-    pub(crate) unsaid_failures: UndecodedOps,
+    pub(crate) unrecorded_failures: UndecodedOps,
 }
 
 /// An invocation that was not understood.

@@ -162,6 +162,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
 
     fn take(&mut self, op: &Op<'_>) -> Result<(), String> {
         let OnlineRun { events, decoder, calls, counts, .. } = self;
+        let was_violated = !events.violations().is_empty();
         let happening = decoder.decode(events.model_mut(), op)?;
         let mut call = |slot: usize| calls[slot].take().expect("what ends was called");
         match happening {
@@ -190,13 +191,19 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
                 events.crash(call(slot), may_do.as_ref());
             }
         }
+        if let Some(invoked) = decoder.recorded_late().filter(|_| was_violated) {
+            decoder.doubt_since(invoked);
+        }
         Ok(())
     }
 
     /// Returns true if a violation is certain, whatever an operation did whose effect is not recorded: it took effect
     /// after its invocation, so it explains no earlier return.
     fn is_certain(&self, violation: &Violation<S::Op>) -> bool {
-        let Some(first) = self.decoder.first_hidden() else { return true };
+        let part = || self.events.model().shortcuts().part(&violation.refused.op);
+        let part = violation.part.as_ref().and_then(|_| part());
+        let first = part.map_or_else(|| self.decoder.first_hidden(), |part| self.decoder.first_hidden_of(part));
+        let Some(first) = first else { return true };
         violation.refused.finish.is_some_and(|finish| finish < first)
     }
 
@@ -217,7 +224,9 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
                 report.add_next(NextStep::correct_op(place));
                 return report;
             }
-            _ if is_violated && hidden.is_some() => report.notes.extend(self.decoder.note_on_earlier()),
+            _ if is_violated && hidden.is_some() => {
+                report.notes.extend(self.decoder.note_on_earlier(self.events.model()));
+            }
             Some(place) => report.notes.push(format!("The verdict covers only the ops before {place}")),
             None => {}
         }
@@ -307,6 +316,8 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         self.events.conclude_within(budget);
+        // Operations in flight never complete.
+        self.decoder.take_in_flight().for_each(drop);
         Ok(self.report())
     }
 }

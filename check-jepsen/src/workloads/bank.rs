@@ -109,7 +109,7 @@ struct BankRun {
     /// The number of accounts that exist, once it is known.
     known: Option<usize>,
     /// Whether the read that would show the accounts cannot be decoded: then no account is unexpected.
-    is_unsaid: bool,
+    accounts_are_unread: bool,
     /// The sum of balances, once it is known, and the read from which it is.
     total: Option<(i128, Option<u64>)>,
     /// For each account, the last read that showed it, counted from 1.
@@ -134,7 +134,7 @@ impl BankRun {
             allow_negative: options.allow_negative_balances,
             accounts: Elements::default(),
             known: None,
-            is_unsaid: false,
+            accounts_are_unread: false,
             total: options.total_amount.map(|total| (total.into(), None)),
             shown_by: Vec::new(),
             reads: 0,
@@ -201,7 +201,7 @@ impl BankRun {
 
     /// Records the first fault of the read in `self.balances`.
     fn judge(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
-        let known = if self.is_unsaid { usize::MAX } else { *self.known.get_or_insert(self.accounts.len()) };
+        let known = if self.accounts_are_unread { usize::MAX } else { *self.known.get_or_insert(self.accounts.len()) };
         let balances = &self.balances;
         let bad = || Bad { op: OpRef::of(op), balances: balances.clone() };
         let unexpected = balances.iter().filter(|(account, _)| account.at() >= known).count();
@@ -222,7 +222,7 @@ impl BankRun {
         };
         let (sum, below) =
             sums().ok_or_else(|| unreadable("the sum of the read's balances does not fit 128 bits".into()))?;
-        if !self.is_unsaid && balances.len() < known {
+        if !self.accounts_are_unread && balances.len() < known {
             self.partial += 1;
             self.first_partial.get_or_insert(op.index);
         }
@@ -271,7 +271,7 @@ impl Workload for BankRun {
             // The accounts must not be inferred from a later read. Whatever they are, a read is wrong if its sum
             // differs from the total or from another read's, if a balance is missing, or if one is below 0: if its
             // accounts exist, for this reason, and otherwise because of an unexpected account.
-            self.is_unsaid |= self.known.is_none() && matches!(trouble, OpFault::Undecodable(_));
+            self.accounts_are_unread |= self.known.is_none() && matches!(trouble, OpFault::Undecodable(_));
             return Err(trouble);
         }
         self.judge(op)?;

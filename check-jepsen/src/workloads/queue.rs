@@ -16,8 +16,10 @@
 //! unordered queue, which stops at the first wrong one. Time is linear; memory: 12 bytes per element, plus the element.
 
 use crate::elements::{ElemId, Elements};
-use crate::fold::{self, InFlight, Workload, WorkloadRun};
+use crate::fold::{self, Added, InFlight, Workload, WorkloadRun};
+use crate::intervals::{NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef, counted};
+use history_core::cast::Cast as _;
 use history_core::{
     Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run, Verdict,
     Witness,
@@ -88,14 +90,17 @@ struct QueueRun {
     elements: Elements,
     balances: Vec<Balance>,
     invocations: bool,
-    /// The elements of enqueues in flight; none if the invocation has no value.
-    enqueues: InFlight<Option<ElemId>>,
+    /// Enqueues in flight.
+    enqueues: InFlight<Added>,
     /// Enqueues in flight whose element is unknown so far, by the index of the invocation.
-    unsaid: BTreeSet<u64>,
-    /// The first invocation of an enqueue that may have happened and never says its element.
-    never_said: Option<u64>,
-    /// Dequeues that are wrong unless an enqueue whose element is unknown so far explains them, in order.
+    awaited: BTreeSet<u64>,
+    /// The first invocation of an enqueue that may have happened and whose element no op records.
+    unrecorded: Option<u64>,
+    /// Dequeues that are wrong unless an enqueue whose element is unknown so far explains them, in order: the first
+    /// [`DOUBTFUL_MAX`].
     doubtful: Vec<Bad>,
+    /// The number of further ones, which remain doubtful.
+    more_doubtful: u64,
     attempts: u64,
     dequeues: u64,
     unexpected: Extremes<(), Bad>,
@@ -121,16 +126,18 @@ impl QueueRun {
             return Ok(());
         }
         let bad = Bad { op: OpRef::of(op), id, before };
-        let is_doubtful = !self.unsaid.is_empty() || self.never_said.is_some();
-        if is_doubtful && self.never_said.is_none() && self.doubtful.len() == DOUBTFUL_MAX {
+        let is_doubtful = !self.awaited.is_empty() || self.unrecorded.is_some();
+        let is_full = is_doubtful && self.doubtful.len() == DOUBTFUL_MAX;
+        if is_full && self.unrecorded.is_none() {
             return Err(OpFault::Undecodable("enqueues without a value may explain too many dequeues".into()));
         }
         balance.wrong = balance.wrong.checked_add(1).ok_or_else(too_often)?;
-        match self.never_said {
-            // It remains doubtful.
-            Some(_) => {}
-            None if is_doubtful => self.doubtful.push(bad),
-            None => self.push(bad),
+        if is_full {
+            self.more_doubtful += 1;
+        } else if is_doubtful {
+            self.doubtful.push(bad);
+        } else {
+            self.push(bad);
         }
         Ok(())
     }
@@ -147,11 +154,11 @@ impl QueueRun {
     fn enqueue(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         self.attempts += 1;
         if op.value.is_nil() {
-            self.enqueues.put(op, None);
+            self.enqueues.put(op, Added::Unrecorded);
             if let Pair::Invokes { .. } = op.pair {
-                self.unsaid.insert(op.index);
+                self.awaited.insert(op.index);
             } else {
-                self.never_said.get_or_insert(op.index);
+                self.unrecorded.get_or_insert(op.index);
             }
             return Ok(());
         }
@@ -159,16 +166,16 @@ impl QueueRun {
         self.balances.resize(self.elements.len(), Balance::default());
         let balance = &mut self.balances[id.at()];
         balance.put = balance.put.checked_add(1).ok_or_else(too_often)?;
-        self.enqueues.put(op, Some(id));
+        self.enqueues.put(op, Added::Element(id));
         Ok(())
     }
 
     fn enqueued(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
-        let flight = self.enqueues.take(op.pair);
-        if flight == Some(None)
+        let added = self.enqueues.take(op.pair);
+        if added == Some(Added::Unrecorded)
             && let Pair::Completes { invoked, .. } = op.pair
         {
-            return self.end_unsaid(op, invoked);
+            return self.end_unrecorded(op, invoked);
         }
         // Without invocations it is unknown when the enqueue began.
         if op.pair == Pair::Alone && !self.invocations {
@@ -177,7 +184,7 @@ impl QueueRun {
         if op.kind != OpKind::Ok {
             return Ok(());
         }
-        let id = fold::completed_element(op.value, flight.flatten(), |value| self.elements.id(value))?;
+        let id = fold::completed_element(op.value, added.and_then(Added::element), |value| self.elements.id(value))?;
         self.balances.resize(self.elements.len(), Balance::default());
         // The enqueue may have begun at any time.
         if self.balances[id.at()].put == 0 { Err(fold::unpaired()) } else { Ok(()) }
@@ -185,19 +192,16 @@ impl QueueRun {
 
     /// Ends an enqueue whose invocation has no value.
     #[cold]
-    fn end_unsaid(&mut self, op: &Op<'_>, invoked: u64) -> Result<(), OpFault> {
-        self.unsaid.remove(&invoked);
+    fn end_unrecorded(&mut self, op: &Op<'_>, invoked: u64) -> Result<(), OpFault> {
+        self.awaited.remove(&invoked);
         match op.kind {
             OpKind::Fail => {}
             OpKind::Ok if !op.value.is_nil() => self.put_late(op, invoked)?,
-            _ => {
-                let first = self.never_said.map_or(invoked, |first| first.min(invoked));
-                self.never_said = Some(first);
-                self.doubtful.retain(|bad| bad.op.index < first);
-            }
+            _ => self.unrecorded = Some(self.unrecorded.map_or(invoked, |first| first.min(invoked))),
         }
         // No enqueue whose element is unknown began before these dequeues.
-        let open = self.unsaid.first().copied().unwrap_or(u64::MAX);
+        let unknown = self.awaited.first().into_iter().chain(&self.unrecorded);
+        let open = unknown.min().copied().unwrap_or(u64::MAX);
         let certain = self.doubtful.partition_point(|bad| bad.op.index < open);
         for bad in self.doubtful.drain(..certain).collect::<Vec<_>>() {
             self.push(bad);
@@ -232,7 +236,7 @@ impl QueueRun {
     }
 }
 
-/// The maximum number of dequeues that wait for the elements of enqueues.
+/// The maximum number of dequeues that are kept because enqueues of unknown elements may explain them.
 const DOUBTFUL_MAX: usize = 1 << 12;
 
 #[cold]
@@ -261,7 +265,7 @@ impl Workload for QueueRun {
         self.unexpected.count + self.duplicated.count > 0
     }
 
-    fn report(self, _whole: bool) -> Report {
+    fn report(self, whole: bool) -> Report {
         let mut report = Report::new("queue", Verdict::Valid);
         let anomalies = [
             self.unexpected.anomaly("unexpected", |bad| self.explain(bad)),
@@ -270,6 +274,9 @@ impl Workload for QueueRun {
         witness::add_anomalies(&mut report, anomalies);
         if !report.anomalies.is_empty() {
             report.verdict = Verdict::Invalid;
+        }
+        if whole {
+            self.note_doubtful(&mut report);
         }
         report.counts = vec![
             ("attempt-count".into(), self.attempts),
@@ -282,6 +289,22 @@ impl Workload for QueueRun {
 }
 
 impl QueueRun {
+    /// Adds a note on the dequeues that only an enqueue of an unknown element explains.
+    fn note_doubtful(&self, report: &mut Report) {
+        for (name, is_unexpected) in [("unexpected", true), ("duplicated", false)] {
+            let those = || self.doubtful.iter().filter(|bad| (bad.before.put == 0) == is_unexpected);
+            let count = those().count().to_u64();
+            if count > 0 {
+                let set = interval_set(&self.elements, those().map(|bad| bad.id), NOTE_RUNS_MAX);
+                report.notes.push(fold::wrong_unless(count, name, &set));
+            }
+        }
+        if self.more_doubtful > 0 {
+            let dequeues = counted(self.more_doubtful, "later dequeue");
+            report.notes.push(format!("{dequeues} also needed an op without a value to be right."));
+        }
+    }
+
     fn explain(&self, bad: &Bad) -> Witness {
         let element = self.elements.datum(bad.id);
         let Balance { put, taken, wrong } = bad.before;

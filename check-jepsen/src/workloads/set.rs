@@ -17,7 +17,7 @@
 //! Time is linear. Memory: 27 bytes an element, plus the element itself, and the last read.
 
 use crate::elements::{ElemId, Elements};
-use crate::fold::{self, InFlight, Workload, WorkloadRun};
+use crate::fold::{self, Added, InFlight, Workload, WorkloadRun};
 use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::cast::Cast as _;
@@ -84,9 +84,9 @@ struct SetRun {
     known: Vec<Element>,
     /// By element: the completion of its add, if it was acknowledged. May be shorter than the number of elements.
     added: Vec<OpRef>,
-    /// The elements of adds in flight; none if the invocation has no value.
-    in_flight: InFlight<Option<ElemId>>,
-    /// Whether an add that may have happened does not say its element.
+    /// Adds in flight.
+    in_flight: InFlight<Added>,
+    /// Whether no op records the element of an add that may have happened.
     in_doubt: bool,
     /// Whether some op adds: before that, reads are no evidence.
     has_added: bool,
@@ -114,16 +114,18 @@ impl SetRun {
 
     fn add(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         if op.kind == OpKind::Invoke {
-            let id = if op.value.is_nil() { None } else { Some(self.element(op.value)?) };
-            if let Some(id) = id {
-                self.known[id.at()].attempted = true;
+            if op.value.is_nil() {
+                self.in_flight.put(op, Added::Unrecorded);
+                return Ok(());
             }
-            self.in_flight.put(op, id);
+            let id = self.element(op.value)?;
+            self.known[id.at()].attempted = true;
+            self.in_flight.put(op, Added::Element(id));
             return Ok(());
         }
-        let invoked = self.in_flight.take(op.pair);
-        let is_unsaid = invoked == Some(None);
-        if is_unsaid && op.value.is_nil() {
+        let added = self.in_flight.take(op.pair);
+        let is_unrecorded = added == Some(Added::Unrecorded);
+        if is_unrecorded && op.value.is_nil() {
             return Ok(());
         }
         // Without invocations, only completions show what was attempted.
@@ -131,9 +133,9 @@ impl SetRun {
         if op.kind != OpKind::Ok && !attempts {
             return Ok(());
         }
-        let id = fold::completed_element(op.value, invoked.flatten(), |value| self.element(value))?;
+        let id = fold::completed_element(op.value, added.and_then(Added::element), |value| self.element(value))?;
         let element = &mut self.known[id.at()];
-        element.attempted |= attempts || is_unsaid;
+        element.attempted |= attempts || is_unrecorded;
         if !element.attempted {
             return Err(fold::unpaired());
         }
@@ -256,7 +258,7 @@ impl SetRun {
         }
         if self.in_doubt && strangers.count > 0 {
             let set = interval_set(&self.elements, self.those(unexpected), NOTE_RUNS_MAX);
-            report.notes.push(fold::unexpected_unless(strangers.count, &set));
+            report.notes.push(fold::wrong_unless(strangers.count, "unexpected", &set));
         }
         self.note_late(lost, report);
         let count = |is: &dyn Fn(&Element) -> bool| self.known.iter().filter(|element| is(element)).count().to_u64();

@@ -24,7 +24,7 @@
 //! Time is linear; memory: 40 bytes an element, plus the element itself.
 
 use crate::elements::{ElemId, Elements};
-use crate::fold::{self, InFlight, Workload, WorkloadRun};
+use crate::fold::{self, Added, InFlight, Workload, WorkloadRun};
 use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::cast::Cast as _;
@@ -116,8 +116,7 @@ type Count = fn(&Element) -> u32;
 /// An operation in flight.
 #[derive(Clone, Copy, Debug)]
 enum Flight {
-    /// The element; none if the invocation has no value.
-    Enqueue(Option<ElemId>),
+    Enqueue(Added),
     Dequeue,
     Drain,
 }
@@ -128,7 +127,7 @@ struct TotalQueueRun {
     known: Vec<Element>,
     in_flight: InFlight<Flight>,
     invocations: bool,
-    /// Whether an enqueue that may have happened does not say its element.
+    /// Whether no op records the element of an enqueue that may have happened.
     in_doubt: bool,
     pairs: fold::Pairs,
     crashed_drains: u64,
@@ -149,22 +148,24 @@ impl TotalQueueRun {
     /// Processes an enqueue. Returns true if it was acknowledged with an element other than nil.
     fn enqueue(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         if op.kind == OpKind::Invoke {
-            let id = if op.value.is_nil() { None } else { Some(self.element(op.value)?) };
-            self.in_flight.put(op, Flight::Enqueue(id));
-            if let Some(id) = id {
-                one_more(&mut self.known[id.at()].attempted)?;
+            if op.value.is_nil() {
+                self.in_flight.put(op, Flight::Enqueue(Added::Unrecorded));
+                return Ok(false);
             }
+            let id = self.element(op.value)?;
+            self.in_flight.put(op, Flight::Enqueue(Added::Element(id)));
+            one_more(&mut self.known[id.at()].attempted)?;
             return Ok(false);
         }
-        let invoked = match self.in_flight.take(op.pair) {
-            Some(Flight::Enqueue(id)) => Some(id),
+        let added = match self.in_flight.take(op.pair) {
+            Some(Flight::Enqueue(added)) => Some(added),
             Some(Flight::Drain) => {
                 return Err(OpFault::Blocking("the completion is an enqueue, its invocation a drain".into()));
             }
             Some(Flight::Dequeue) | None => None,
         };
-        let is_unsaid = invoked == Some(None);
-        if is_unsaid && op.value.is_nil() {
+        let is_unrecorded = added == Some(Added::Unrecorded);
+        if is_unrecorded && op.value.is_nil() {
             return Ok(false);
         }
         // Without invocations, only completions show what was attempted.
@@ -172,9 +173,9 @@ impl TotalQueueRun {
         if op.kind != OpKind::Ok && !attempts {
             return Ok(false);
         }
-        let id = fold::completed_element(op.value, invoked.flatten(), |value| self.element(value))?;
+        let id = fold::completed_element(op.value, added.and_then(Added::element), |value| self.element(value))?;
         let element = &mut self.known[id.at()];
-        if attempts || is_unsaid {
+        if attempts || is_unrecorded {
             one_more(&mut element.attempted)?;
         } else if element.attempted == 0 {
             return Err(fold::unpaired());
@@ -340,7 +341,7 @@ impl TotalQueueRun {
                 let set = self.set(of, NOTE_RUNS_MAX);
                 let is_in_doubt = self.in_doubt && name == "unexpected";
                 report.notes.push(if is_in_doubt {
-                    fold::unexpected_unless(count, &set)
+                    fold::wrong_unless(count, name, &set)
                 } else {
                     format!("{count} {name}: {set}.")
                 });

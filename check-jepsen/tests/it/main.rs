@@ -22,5 +22,5 @@ mod undecoded;
 mod unhandled_exceptions;
 mod unique_ids;
 mod unpaired;
-mod unsaid;
+mod unrecorded;
 mod vacuous;

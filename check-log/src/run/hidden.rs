@@ -6,7 +6,7 @@ use history_core::{Op, OpKind, Pair, Process};
 
 const HIDDEN: &str =
     "it may have sent a polled message, and neither its invocation nor its completion records what it sent";
-const UNSAID_FAILURE: &str = "a failed or crashed op polled a message that this op may have failed to send, and neither its \
+const UNRECORDED_FAILURE: &str = "a failed or crashed op polled a message that this op may have failed to send, and neither its \
                               invocation nor its completion records what it was to send";
 
 impl LogRun {
@@ -33,12 +33,12 @@ impl LogRun {
 
     /// Counts an op with an unknown client that may send. Records whether it may have sent unknown messages, although
     /// it has no value.
-    pub(super) fn see_unsaid(&mut self, op: &Op<'_>, function: Function, invocation: Option<&Open>) {
+    pub(super) fn see_unrecorded(&mut self, op: &Op<'_>, function: Function, invocation: Option<&Open>) {
         if !matches!(function, Function::Send | Function::Txn) {
             return;
         }
         let is_recorded = match (invocation, op.pair) {
-            (Some(open), _) => open.is_said,
+            (Some(open), _) => open.has_value,
             // Each completion may belong to one invocation.
             (None, Pair::Alone) if self.nameless_open > 0 && op.process == Process::Unknown => {
                 self.nameless_open -= 1;
@@ -50,7 +50,7 @@ impl LogRun {
             return;
         }
         match op.kind {
-            OpKind::Fail => self.see_unsaid_failure(op),
+            OpKind::Fail => self.see_unrecorded_failure(op),
             OpKind::Info if op.pair == Pair::Alone => self.hide(op),
             OpKind::Info | OpKind::Ok | OpKind::Invoke => {}
         }
@@ -58,14 +58,14 @@ impl LogRun {
 
     /// Records a failed op that may have been to send any messages.
     #[cold]
-    pub(super) fn see_unsaid_failure(&mut self, op: &Op<'_>) {
-        self.seen.unsaid_failures.push(op, UNSAID_FAILURE, false);
+    pub(super) fn see_unrecorded_failure(&mut self, op: &Op<'_>) {
+        self.seen.unrecorded_failures.push(op, UNRECORDED_FAILURE, false);
     }
 
     /// Counts ops that do not record what they sent as not understood, if the sender of a polled message is unknown.
     pub(super) fn settle_hidden(&mut self) {
-        if !self.seen.unsaid_failures.is_empty() && self.seen.messages.have_unsent_of_aborted() {
-            self.seen.undecoded.extend([self.seen.unsaid_failures.clone()]);
+        if !self.seen.unrecorded_failures.is_empty() && self.seen.messages.have_unsent_of_aborted() {
+            self.seen.undecoded.extend([self.seen.unrecorded_failures.clone()]);
         }
         let hidden = std::mem::take(&mut self.seen.hidden);
         let Some((first, _)) = hidden.keys().next().copied() else { return };

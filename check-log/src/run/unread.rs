@@ -14,8 +14,8 @@ impl LogRun {
     #[cold]
     pub(super) fn ignore_failed(&mut self, op: &Op<'_>, invocation: Option<Open>) -> OpUse {
         self.seen.ignored_ops += 1;
-        if !is_assignment(op) && !invocation.as_ref().is_some_and(|open| open.is_said) {
-            self.see_unsaid_failure(op);
+        if !is_assignment(op) && !invocation.as_ref().is_some_and(|open| open.has_value) {
+            self.see_unrecorded_failure(op);
         }
         if let Some(open) = invocation {
             self.reveal(&open);

@@ -1,6 +1,6 @@
 //! Ops that may have sent a polled message: those without a value, and those that repeat a message.
 
-use crate::unread::{INVALID, UNKNOWN, assert_judged, completions, ops, polled, sent};
+use crate::unread::{INVALID, UNKNOWN, assert_judged, completions, judge, ops, polled, sent};
 use history_core::Verdict;
 
 #[test]
@@ -106,4 +106,17 @@ fn a_failed_op_without_a_value_may_be_the_sender_for_failed_and_crashed_polls() 
             assert_judged(&(ops(failed) + &reader), (INVALID, &["phantom-message"]), "");
         }
     }
+}
+
+/// It is one op, whatever cannot be decoded in it.
+#[test]
+fn a_failed_op_with_a_wrong_rebalance_log_counts_once() {
+    let failed = ops(&["0i send nil", "0x send nil"]).replace(":type :fail", ":rebalance-log 7, :type :fail");
+    assert!(failed.contains(":rebalance-log"), "{failed}");
+    let reader = ops(&["1i poll [[:poll]]", "1x poll [[:poll {:x [[0 1]]}]]"]) + &polled(2, "");
+    let report = judge(&(failed + &reader));
+    assert_eq!(report.verdict, UNKNOWN);
+    let note = report.notes.iter().find(|note| note.contains("may have failed to send")).unwrap();
+    assert!(note.starts_with("No verdict, because of the op at index 1"), "{note}");
+    assert!(!note.contains("more op"), "{note}");
 }

@@ -2,8 +2,8 @@
 //! the reason.
 
 use crate::hidden::{
-    self, assert_doubts_what_hidden_transactions_explain, assert_ignores_undecodable_reads, assert_ignores_what_failed,
-    assert_keeps_what_was_certain_before,
+    self, assert_doubts_what_hidden_transactions_explain, assert_hides_only_one_key, assert_ignores_undecodable_reads,
+    assert_ignores_what_failed, assert_keeps_what_was_certain_before, assert_takes_values_of_completions,
 };
 use crate::nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
 
@@ -44,4 +44,14 @@ fn failed_operations_need_not_be_decoded() {
 #[test]
 fn reads_that_cannot_be_decoded_are_ignored() {
     assert_ignores_undecodable_reads(&check_online::checkers(), hidden::judge);
+}
+
+#[test]
+fn the_value_of_a_completion_counts_if_its_invocation_has_none() {
+    assert_takes_values_of_completions(&check_online::checkers(), hidden::judge, true);
+}
+
+#[test]
+fn what_one_key_hides_is_certain_of_others() {
+    assert_hides_only_one_key(&check_online::checkers(), hidden::judge);
 }

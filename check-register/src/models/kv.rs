@@ -163,6 +163,11 @@ impl Spec for Kv {
         Ok(Some(KvOp { key, action }))
     }
 
+    fn hidden_part(&mut self, invocation: &Op<'_>) -> Option<u64> {
+        let is_known = matches!(invocation.f, Some("get" | "put" | "append"));
+        invocation.extra.get("key").filter(|_| is_known).map(|key| self.keys.code(key).cast_unsigned())
+    }
+
     fn contradicts(invoked: Option<&KvOp>, done: Option<&KvOp>) -> bool {
         match (invoked, done) {
             (Some(KvOp { key, action: KvAction::Get(_) }), Some(KvOp { key: found, action: KvAction::Get(_) })) => {

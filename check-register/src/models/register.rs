@@ -166,6 +166,10 @@ impl<const CAS: bool> Spec for Register<CAS> {
         }
     }
 
+    fn hides(&self, invocation: &Op<'_>) -> bool {
+        invocation.f == Some("write") && invocation.value.is_nil()
+    }
+
     fn contradicts(invoked: Option<&RegisterOp>, done: Option<&RegisterOp>) -> bool {
         let change = |op: Option<&RegisterOp>| op.filter(|op| !matches!(op, RegisterOp::Read(_))).copied();
         change(invoked) != change(done)

@@ -188,6 +188,10 @@ impl Spec for Set {
         op.f == Some("read")
     }
 
+    fn hides(&self, invocation: &Op<'_>) -> bool {
+        invocation.f == Some("add") && invocation.value.is_nil()
+    }
+
     fn contradicts(invoked: Option<&SetOp>, done: Option<&SetOp>) -> bool {
         let added = |op: Option<&SetOp>| match op {
             Some(SetOp::Add(value)) => Some(*value),

@@ -54,10 +54,19 @@ pub trait Spec: Model + Send {
     /// Why it is not an op of this object.
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&Self::Op>) -> Result<Option<Self::Op>, String>;
 
-    /// Whether an invocation, which was decoded to `None`, leaves open whether it changes anything. If such an
-    /// operation may have happened and no other data shows what it did, no violation is certain.
+    /// Whether an invocation leaves open what it changes, so that its `ok` completion may record any change.
+    ///
+    /// If it was decoded to an operation, that is what it changes if it has no completion, or one without a value. If
+    /// it was decoded to `None`, such an operation may have changed anything, and no later violation is certain. That
+    /// is also true of the former, if the completion of another one has recorded a change.
     fn hides(&self, _invocation: &Op<'_>) -> bool {
         false
+    }
+
+    /// The part of the object that an operation changes at most whose invocation leaves open what it changes, or cannot
+    /// be decoded. `None` if that is unknown. Violations of other parts are certain.
+    fn hidden_part(&mut self, _invocation: &Op<'_>) -> Option<u64> {
+        None
     }
 
     /// Whether an `ok` op of this function changes nothing, whatever its result is. If that cannot be decoded, the op

@@ -1,5 +1,6 @@
 //! Decodes recorded ops into events of operations on an object.
 
+use super::hidden::{Hidden, earliest, hidden_place};
 use crate::engine::ids;
 use crate::models::{Shows, Spec};
 use history_core::{
@@ -35,9 +36,10 @@ pub struct Decoder<O> {
     shown: Shown,
     /// The number of operations in flight that do not record what they may change.
     hidden_in_flight: usize,
-    /// The index of the first such invocation of an operation that may have happened, if its completion does not record
-    /// it either.
-    hidden: Option<u64>,
+    /// Such operations that may have happened, if their completions do not record it either.
+    hidden: Hidden,
+    /// The invocation of the last op, if only this op records what its operation changed.
+    recorded_late: Option<u64>,
     /// The first of these that cannot be decoded at all.
     fault: Option<Fault>,
     coverage: Coverage,
@@ -68,6 +70,8 @@ struct Shown {
     /// others.
     early_nil: u64,
     late_nil: u64,
+    /// The same as `early_nil`, of an object that never begins empty: they show nothing.
+    early_unknown: u64,
     /// Operations that fill the object and may have happened, and whether one of them returned.
     filling: u64,
     is_filled: bool,
@@ -83,6 +87,8 @@ struct InFlight<O> {
     places: Option<Vec<(i64, bool)>>,
     /// The index of its invocation, if this does not record what the operation changes.
     hidden: Option<u64>,
+    /// The part of the object that it concerns, if it is hidden and concerns only one.
+    hidden_part: Option<u64>,
     /// The fault, if it cannot be decoded; it is hidden then.
     fault: Option<Box<Fault>>,
     fills: bool,
@@ -129,7 +135,8 @@ impl<O> Default for Decoder<O> {
             keys: UnreadKeys::default(),
             shown: Shown::default(),
             hidden_in_flight: 0,
-            hidden: None,
+            hidden: Hidden::default(),
+            recorded_late: None,
             fault: None,
             coverage: Coverage::default(),
             ignored: None,
@@ -151,6 +158,7 @@ impl<O> Decoder<O> {
     /// Why nothing can be concluded after this op. The operation of its invocation remains in flight.
     pub fn decode<S: Spec<Op = O>>(&mut self, model: &mut S, op: &Op<'_>) -> Result<DecodedEvent<'_, O>, String> {
         self.ops += 1;
+        self.recorded_late = None;
         self.shown.has_value |= !op.value.is_nil();
         self.functions.see(op)?;
         if !S::READS_KEY {
@@ -176,12 +184,14 @@ impl<O> Decoder<O> {
         if slot >= self.open.len() {
             self.open.resize_with(slot + 1, || None);
         }
-        let is_hidden = fault.is_some() || decoded.is_none() && model.hides(op);
+        let is_hidden = fault.is_some() || model.hides(op);
         let hidden = is_hidden.then_some(op.index);
+        let hidden_part = if is_hidden { model.hidden_part(op) } else { None };
         self.hidden_in_flight += usize::from(is_hidden);
         let is_late = self.shown.is_filled;
         let places = if fault.is_some() { None } else { model.places(op) };
-        let in_flight = self.open[slot].insert(InFlight { op: decoded, places, hidden, fault, fills, is_late });
+        let in_flight = InFlight { op: decoded, places, hidden, hidden_part, fault, fills, is_late };
+        let in_flight = self.open[slot].insert(in_flight);
         DecodedEvent::Called { slot, op: in_flight.op.as_ref() }
     }
 
@@ -191,7 +201,7 @@ impl<O> Decoder<O> {
         op: &Op<'_>,
         slot: usize,
     ) -> Result<DecodedEvent<'_, O>, String> {
-        let Some(in_flight) = self.open.get_mut(slot).and_then(Option::take) else {
+        let Some(mut in_flight) = self.open.get_mut(slot).and_then(Option::take) else {
             return Err("the completion has no invocation".into());
         };
         self.hidden_in_flight -= usize::from(in_flight.hidden.is_some());
@@ -199,9 +209,11 @@ impl<O> Decoder<O> {
             return Ok(self.complete_undecoded(op, slot, in_flight));
         }
         let invoked = in_flight.op.as_ref();
-        let stays_hidden = op.kind != OpKind::Fail && (op.kind != OpKind::Ok || op.value.is_nil());
-        if stays_hidden {
-            self.hidden = earliest(self.hidden, in_flight.hidden);
+        match op.kind {
+            OpKind::Info | OpKind::Invoke => self.keep_hidden(&in_flight),
+            // It records nil, which may be what the operation wrote.
+            OpKind::Ok if op.value.is_nil() && in_flight.op.is_none() => self.keep_hidden(&in_flight),
+            OpKind::Ok | OpKind::Fail => {}
         }
         Ok(match op.kind {
             OpKind::Fail => {
@@ -211,10 +223,21 @@ impl<O> Decoder<O> {
             // The value of an `info` is usually the reason why it failed.
             OpKind::Info | OpKind::Invoke => DecodedEvent::Crashed { slot, op: in_flight.op },
             OpKind::Ok => {
+                // An invocation that records nothing is contradicted by nothing.
+                let is_hidden = in_flight.hidden.is_some();
                 let reason = match model.decode(op, invoked) {
-                    Ok(done) if S::contradicts(invoked, done.as_ref()) => contradiction(model, invoked, done.as_ref()),
+                    Ok(done) if !is_hidden && S::contradicts(invoked, done.as_ref()) => {
+                        contradiction(model, invoked, done.as_ref())
+                    }
                     Ok(_) if is_elsewhere(in_flight.places.as_deref(), model.places(op).as_deref()) => ELSEWHERE.into(),
                     Ok(done) => {
+                        if is_hidden && S::contradicts(invoked, done.as_ref()) {
+                            self.hidden.record_late();
+                            self.recorded_late = in_flight.hidden;
+                            let fills = done.as_ref().is_some_and(|done| model.fills(done));
+                            in_flight.fills = fills;
+                            self.shown.filling += u64::from(fills);
+                        }
                         self.shown.take(model.shows(op, done.as_ref()), &in_flight);
                         return Ok(DecodedEvent::Returned { slot, op: done });
                     }
@@ -243,7 +266,7 @@ impl<O> Decoder<O> {
             Fault::keep_first(&mut self.ignored, in_flight.fault);
             return DecodedEvent::Failed { slot };
         }
-        self.hidden = earliest(self.hidden, in_flight.hidden);
+        self.keep_hidden(&in_flight);
         Fault::keep_first(&mut self.fault, in_flight.fault);
         DecodedEvent::Crashed { slot, op: None }
     }
@@ -259,15 +282,43 @@ impl<O> Decoder<O> {
         DecodedEvent::Returned { slot, op: None }
     }
 
+    /// Records that an operation may have happened whose invocation does not record what it changed, and whose
+    /// completion does not either.
+    fn keep_hidden(&mut self, in_flight: &InFlight<O>) {
+        self.hidden.keep(in_flight.hidden, in_flight.hidden_part, in_flight.op.is_some());
+    }
+
+    /// The index of the invocation of the last op, if only this op records what its operation changed. A violation that
+    /// was found before this op may be wrong: see [`Decoder::doubt_since`].
+    pub fn recorded_late(&self) -> Option<u64> {
+        self.recorded_late
+    }
+
+    /// Records that no violation is certain that was found since this invocation.
+    pub fn doubt_since(&mut self, invoked: u64) {
+        self.hidden.doubt_since(invoked);
+    }
+
     /// The index of the first invocation that does not record what it changed, of an operation that may have happened.
     ///
     /// The operation takes effect after its invocation. So if no order explains the ops that returned before, that is
     /// certain; no other violation is.
     pub fn first_hidden(&self) -> Option<u64> {
+        earliest(self.hidden.first(), self.hidden_in_flight(|_| true))
+    }
+
+    /// The same, without the operations that are known to change only other parts of the object than this one.
+    pub fn first_hidden_of(&self, part: u64) -> Option<u64> {
+        earliest(self.hidden.first_of(part), self.hidden_in_flight(|hidden| hidden == part))
+    }
+
+    /// The first of these in flight, without those that change only one part, unless `is_of` returns true for it.
+    fn hidden_in_flight(&self, is_of: impl Fn(u64) -> bool) -> Option<u64> {
         if self.hidden_in_flight == 0 {
-            return self.hidden;
+            return None;
         }
-        self.in_flight().map(|in_flight| in_flight.hidden).fold(self.hidden, earliest)
+        let concerned = self.in_flight().filter(|in_flight| in_flight.hidden_part.is_none_or(&is_of));
+        concerned.filter_map(|in_flight| in_flight.hidden).min()
     }
 
     fn in_flight(&self) -> impl Iterator<Item = &InFlight<O>> {
@@ -282,18 +333,37 @@ impl<O> Decoder<O> {
     }
 
     /// The note on a violation that was certain before [`Decoder::first_hidden`].
-    pub fn note_on_earlier(&self) -> Option<String> {
+    pub fn note_on_earlier<S: Spec<Op = O>>(&self, model: &S) -> Option<String> {
         let first = self.first_hidden()?;
         let in_flight = self.in_flight().filter_map(|in_flight| in_flight.fault.as_deref());
         let fault = in_flight.chain(&self.fault).find(|fault| fault.index == first);
-        let place = fault.map_or_else(|| hidden_place(first), |fault| fault.place.clone());
-        Some(format!("The verdict covers only the ops before {place}"))
+        let place = fault.map_or_else(|| self.place(first), |fault| fault.place.clone());
+        let mut parts: Vec<u64> = self.hidden.parts().collect();
+        parts.extend(self.in_flight().filter_map(|in_flight| in_flight.hidden_part));
+        parts.sort_unstable();
+        parts.dedup();
+        Some(match (earliest(self.hidden.anywhere(), self.hidden_in_flight(|_| false)), &parts[..]) {
+            (None, [part]) => {
+                format!("Of {}, the verdict covers only the ops before {place}", model.describe_part(*part))
+            }
+            (None, parts) => format!(
+                "Of {} parts such as {}, the verdict covers only the first ops, because of {place}",
+                parts.len(),
+                model.describe_part(parts[0])
+            ),
+            (Some(_), _) => format!("The verdict covers only the ops before {place}"),
+        })
+    }
+
+    /// Describes the position of an op that does not record what it changed.
+    fn place(&self, index: u64) -> String {
+        hidden_place(index, self.hidden.is_doubted(index))
     }
 
     /// Replaces a verdict by unknown if some operation may have happened and does not record what it changed.
     pub fn doubt(&self, report: &mut Report) {
         let Some(first) = self.first_hidden() else { return };
-        let place = self.undecoded().map_or_else(|| hidden_place(first), str::to_owned);
+        let place = self.undecoded().map_or_else(|| self.place(first), str::to_owned);
         report.verdict = Verdict::Unknown;
         report.anomalies.clear();
         report.take_figures();
@@ -304,7 +374,7 @@ impl<O> Decoder<O> {
     /// Completes the report on a history: a valid verdict becomes unknown if no result showed anything that could have
     /// been wrong.
     pub fn conclude<S: Spec<Op = O>>(&self, report: &mut Report) {
-        let Shown { something, absence, early_nil, late_nil, filling, .. } = self.shown;
+        let Shown { something, absence, early_nil, late_nil, early_unknown, filling, .. } = self.shown;
         let observed = something + if filling > 0 { absence + early_nil } else { 0 };
         if let Some(fault) = self.ignored.as_ref().filter(|_| self.ignored_ops == self.ops) {
             // All ops are ops of another workload.
@@ -324,7 +394,7 @@ impl<O> Decoder<O> {
         if self.shown.returned > 0 && observed + filling == 0 && !self.shown.has_value {
             report.notes.push("No op has a value: values must be in the field :value.".into());
         } else if something + absence == 0 && late_nil > 0 {
-            let nils = early_nil + late_nil;
+            let nils = early_nil + late_nil + early_unknown;
             report.notes.push(format!(
                 "All results ({nils}) are nil, which shows nothing about earlier writes: values must be in the field \
                  :value."
@@ -348,7 +418,7 @@ impl<O> Decoder<O> {
     pub fn take_in_flight(&mut self) -> impl Iterator<Item = (usize, O)> {
         let open = std::mem::take(&mut self.open);
         for in_flight in open.iter().flatten() {
-            self.hidden = earliest(self.hidden, in_flight.hidden);
+            self.keep_hidden(in_flight);
             Fault::keep_first(&mut self.fault, in_flight.fault.clone());
         }
         self.hidden_in_flight = 0;
@@ -378,9 +448,9 @@ impl Shown {
         self.is_filled |= of.fills;
         match shows {
             Shows::Nothing => {}
-            Shows::Nil if of.is_late => self.late_nil += 1,
+            Shows::Nil | Shows::Unknown if of.is_late => self.late_nil += 1,
             Shows::Nil => self.early_nil += 1,
-            Shows::Unknown => self.late_nil += u64::from(of.is_late),
+            Shows::Unknown => self.early_unknown += 1,
             Shows::Absence => self.absence += 1,
             Shows::Something => self.something += 1,
             Shows::Part => {
@@ -389,19 +459,6 @@ impl Shown {
             }
         }
     }
-}
-
-/// The lower index of two.
-fn earliest(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    one.into_iter().chain(other).min()
-}
-
-/// Describes the position of an op that does not record what it changed.
-fn hidden_place(index: u64) -> String {
-    format!(
-        "the op at index {index}: it may have happened, and neither its invocation nor its completion records what it \
-         did."
-    )
 }
 
 const ELSEWHERE: &str = "the completion reads or writes other keys than its invocation, or in another order";

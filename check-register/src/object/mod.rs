@@ -3,6 +3,7 @@
 mod by_key;
 pub(crate) mod decoder;
 mod explanation;
+mod hidden;
 mod options;
 mod recorded;
 mod report;

@@ -114,16 +114,23 @@ impl<S: Spec + Clone> ObjectRun<S> {
         }
     }
 
-    /// Omits the ops since the first operation that does not record what it changed. This operation took effect after
+    /// Omits, of each part, the ops since the first operation that does not record what it changed. This operation took effect after
     /// its invocation, so it explains nothing that had returned by then, and may explain everything else. Returns true
     /// if ops were omitted.
     fn cut(&mut self) -> bool {
         let Some(first) = self.decoder.first_hidden().filter(|_| !self.is_cut) else { return false };
+        let shortcuts = self.checker.model.shortcuts();
+        // Such an operation hides only its part of the object, if that is known.
+        let first_of = |at: usize| {
+            let part = self.columns.op(OpId::new(at)).and_then(|op| shortcuts.part(op));
+            part.map_or(first, |part| self.decoder.first_hidden_of(part).unwrap_or(u64::MAX))
+        };
+        let first: Vec<u64> = (0..self.columns.len()).map(first_of).collect();
         let recorded = &self.recorded;
         self.columns.cut(
-            |id| recorded.invoked(id.at()) < first,
-            |id| recorded.completed(id.at()).is_some_and(|completed| completed < first),
-            |op| self.checker.model.shortcuts().reads_only(op),
+            |id| recorded.invoked(id.at()) < first[id.at()],
+            |id| recorded.completed(id.at()).is_some_and(|completed| completed < first[id.at()]),
+            |op| shortcuts.reads_only(op),
         );
         self.slices = Slices::default();
         self.is_cut = true;
@@ -231,7 +238,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
         let of_malformed =
             || malformed.map(|malformed| format!("The verdict covers only the ops before {}", malformed.place));
         match (answer.verdict(), is_cut) {
-            (Verdict::Invalid, true) => note_first(&mut report, decoder.note_on_earlier()),
+            (Verdict::Invalid, true) => note_first(&mut report, decoder.note_on_earlier(&checker.model)),
             (_, true) => decoder.doubt(&mut report),
             (_, false) => note_first(&mut report, of_malformed()),
         }

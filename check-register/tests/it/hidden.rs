@@ -204,3 +204,121 @@ pub(crate) fn assert_ignores_undecodable_reads(checkers: &[Box<dyn Checker>], ju
         case(&unread, Verdict::Unknown, "because of the op at index 1 (");
     }
 }
+
+/// `i w` and `k w 5`: process 0 invokes and completes a write of nil and of 5; `n w` is an info. `r 5` is a read by
+/// process 1, from its invocation to its completion. The writes of process 2 are complete: `w 5`.
+fn with_late_values(write: &str, short: &str) -> String {
+    let op = |process: u32, kind: &str, f: &str, value: &str| {
+        format!("{{:process {process}, :type :{kind}, :f :{f}, :value {value}}}\n")
+    };
+    let operation = |process, f: &str, value: &str| op(process, "invoke", f, "nil") + &op(process, "ok", f, value);
+    let known = |value: &str| op(2, "invoke", write, value) + &op(2, "ok", write, value);
+    let each = |word: &str| match word.splitn(2, ' ').collect::<Vec<_>>()[..] {
+        ["i"] => op(0, "invoke", write, "nil"),
+        ["k", value] => op(0, "ok", write, value),
+        ["n"] => op(0, "info", write, "nil"),
+        ["x"] => op(0, "fail", write, "nil"),
+        ["late", value] => operation(4, write, value),
+        ["w", value] => known(value),
+        ["r", value] => operation(1, "read", value),
+        _ => panic!("{word}"),
+    };
+    short.split(", ").map(each).collect()
+}
+
+/// By checker: how a write is called, and a history with its verdicts by a checker of whole histories and by one that
+/// watches.
+const LATE: &[(&str, &str, &str, Verdict, Verdict)] = &[
+    ("register", "write", "i, k 5, r 5", Verdict::Valid, Verdict::Valid),
+    ("register", "write", "i, k 5, r 6", INVALID, INVALID),
+    ("register", "write", "w 1, i, k 5, r 1", INVALID, INVALID),
+    ("cas-register", "write", "i, k 5, r 5", Verdict::Valid, Verdict::Valid),
+    ("linearizable-set", "add", "i, k 5, r #{5}", Verdict::Valid, Verdict::Valid),
+    ("linearizable-set", "add", "i, k 5, r #{6}", INVALID, INVALID),
+    ("linearizable-set", "add", "i, k 5, r #{}", INVALID, INVALID),
+    // The read shows the value before the completion has it. Who watches has given up by then.
+    ("register", "write", "i, r 5, k 5", Verdict::Valid, UNKNOWN),
+    ("register", "write", "i, r 6, k 5", INVALID, UNKNOWN),
+    ("cas-register", "write", "i, r 5, k 5, r 5", Verdict::Valid, UNKNOWN),
+    ("linearizable-set", "add", "i, r #{5}, k 5", Verdict::Valid, UNKNOWN),
+    // This read was wrong before the invocation.
+    ("register", "write", "r 5, i, k 5", INVALID, INVALID),
+    ("register", "write", "r 5, i, k 5, r 5", INVALID, INVALID),
+    ("linearizable-set", "add", "r #{5}, i, k 5", INVALID, INVALID),
+    // An operation that did not happen explains nothing.
+    ("register", "write", "w 1, i, r 5, x", INVALID, INVALID),
+    ("linearizable-set", "add", "w 1, i, r #{1 5}, x", INVALID, INVALID),
+    // Nil is a value.
+    ("register", "write", "w 1, i, k nil, r 1", INVALID, INVALID),
+    ("register", "write", "w 1, i, r 1, k nil, r 1", INVALID, INVALID),
+    ("linearizable-set", "add", "i, k nil, r #{nil}", Verdict::Valid, Verdict::Valid),
+    ("linearizable-set", "add", "i, r #{nil}, k nil", Verdict::Valid, Verdict::Valid),
+    ("linearizable-set", "add", "i, k nil, r #{}", INVALID, INVALID),
+    // So it is if the operation crashed.
+    ("register", "write", "w 1, i, n, r 5", INVALID, INVALID),
+    ("register", "write", "w 1, i, r 5", INVALID, INVALID),
+    ("linearizable-set", "add", "w 1, i, n, r #{1 nil}", Verdict::Valid, Verdict::Valid),
+    ("linearizable-set", "add", "w 1, i, n, r #{1 5}", INVALID, INVALID),
+    // But it may have written what it does not record if that is what the completions of others do.
+    ("register", "write", "late 3, i, n, r 5", UNKNOWN, UNKNOWN),
+    ("register", "write", "late 3, i, r 5", UNKNOWN, UNKNOWN),
+    ("register", "write", "i, n, late 3, r 5", UNKNOWN, UNKNOWN),
+    ("register", "write", "late 3, r 5, i, n", INVALID, INVALID),
+    ("linearizable-set", "add", "late 3, i, n, r #{3 5}", UNKNOWN, UNKNOWN),
+    ("linearizable-set", "add", "late 3, i, n, r #{3}", Verdict::Valid, Verdict::Valid),
+];
+
+/// If an invocation has no value, that of the `ok` completion counts.
+pub(crate) fn assert_takes_values_of_completions(checkers: &[Box<dyn Checker>], judge: Judge, watches: bool) {
+    for (name, write, short, whole, watched) in LATE {
+        let checker = checkers.iter().find(|checker| checker.name() == *name).unwrap();
+        let report = judge(checker.as_ref(), &with_late_values(write, short));
+        let expected = if watches { *watched } else { *whole };
+        assert_eq!(report.verdict, expected, "{name}: {short}: {:?}", report.notes);
+        assert_eq!(report.anomalies.is_empty(), expected != INVALID, "{name}: {short}");
+        let is_explained = report.notes.iter().any(|note| note.starts_with("No verdict, because of the op at index "));
+        assert_eq!(is_explained, expected == UNKNOWN, "{name}: {short}: {:?}", report.notes);
+    }
+}
+
+/// A put without a string hides only what it may have changed: its key.
+pub(crate) fn assert_hides_only_one_key(checkers: &[Box<dyn Checker>], judge: Judge) {
+    let checker = checkers.iter().find(|checker| checker.name() == "kv").unwrap();
+    let op = |process: u32, kind: &str, f: &str, key: &str, value: &str| {
+        format!("{{:process {process}, :type :{kind}, :f :{f}, :key {key}, :value {value}}}\n")
+    };
+    let operation =
+        |f, key, value| op(1, "invoke", f, key, if f == "get" { "nil" } else { value }) + &op(1, "ok", f, key, value);
+    let put = |key| operation("put", key, "\"x\"");
+    let get = |key, value| operation("get", key, value);
+    for key in [":a", "7"] {
+        for end in [String::new(), op(0, "ok", "put", key, "nil"), op(0, "info", "put", key, "nil")] {
+            let hidden = op(0, "invoke", "put", key, "nil");
+            let (right, wrong) = (get(":b", "\"x\""), get(":b", "\"y\""));
+            for (text, expected, note) in [
+                (
+                    format!("{hidden}{end}{}{wrong}", put(":b")),
+                    INVALID,
+                    format!("Of key {key}, the verdict covers only"),
+                ),
+                (format!("{}{hidden}{wrong}{end}", put(":b")), INVALID, String::new()),
+                (format!("{hidden}{end}{}{right}", put(":b")), UNKNOWN, "No verdict, because of the op at".into()),
+                // On its own key, it may explain everything after its invocation.
+                (format!("{hidden}{end}{}", get(key, "\"y\"")), UNKNOWN, "No verdict, because of the op at".into()),
+                (format!("{}{hidden}{end}", get(key, "\"y\"")), INVALID, String::new()),
+                // An unknown function may change all keys.
+                (
+                    format!("{}{}{wrong}", op(3, "invoke", "clear", key, "nil"), put(":b")),
+                    UNKNOWN,
+                    "No verdict, because of the op at".into(),
+                ),
+            ] {
+                let report = judge(checker.as_ref(), &text);
+                assert_eq!(report.verdict, expected, "{text}: {:?}", report.notes);
+                assert_eq!(report.anomalies.is_empty(), expected != INVALID, "{text}");
+                let is_noted = note.is_empty() || report.notes.iter().any(|known| known.starts_with(&note));
+                assert!(is_noted, "{text}: {:?}", report.notes);
+            }
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Histories without anything to check: no checker reports that they are linearizable, and a note gives the reason.
 
 use crate::hidden::{
-    self, assert_doubts_what_hidden_transactions_explain, assert_ignores_undecodable_reads, assert_ignores_what_failed,
-    assert_keeps_what_was_certain_before,
+    self, assert_doubts_what_hidden_transactions_explain, assert_hides_only_one_key, assert_ignores_undecodable_reads,
+    assert_ignores_what_failed, assert_keeps_what_was_certain_before, assert_takes_values_of_completions,
 };
 use crate::nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
 use check_register::Linearizable;
@@ -65,6 +65,21 @@ fn nil_shows_nothing_of_a_register_that_begins_with_a_value() {
     let report = judge(&checker, text);
     assert_eq!(report.verdict, Verdict::Unknown);
     assert_eq!(report.notes, ["The history contains no ok :read of a value, so there was nothing to check."]);
+}
+
+/// With an initial value, reads of nil before the first write also count as such.
+#[test]
+fn all_nil_answers_are_counted_if_the_register_begins_with_a_value() {
+    let read = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read} ";
+    let write = "{:process 0, :type :invoke, :f :write, :value 1} {:process 0, :type :ok, :f :write, :value 1} ";
+    let text = format!("{read}{write}{read}");
+    let note = "All results (2) are nil, which shows nothing about earlier writes: values must be in the field :value.";
+    let mut checker = Linearizable::<PlainRegister>::default();
+    assert_eq!(judge(&checker, &text).notes, [note]);
+    checker.model.set_initial(history_core::Value::Int(5)).unwrap();
+    let report = judge(&checker, &text);
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert_eq!(report.notes[1..], [note]);
 }
 
 #[test]
@@ -154,4 +169,14 @@ fn failed_operations_need_not_be_decoded() {
 #[test]
 fn reads_that_cannot_be_decoded_are_ignored() {
     assert_ignores_undecodable_reads(&check_register::checkers(), hidden::judge);
+}
+
+#[test]
+fn the_value_of_a_completion_counts_if_its_invocation_has_none() {
+    assert_takes_values_of_completions(&check_register::checkers(), hidden::judge, false);
+}
+
+#[test]
+fn what_one_key_hides_is_certain_of_others() {
+    assert_hides_only_one_key(&check_register::checkers(), hidden::judge);
 }

@@ -114,7 +114,7 @@ struct Read {
 enum Flight {
     Add(ElemId),
     /// An add without a value, with the number of reads completed before it.
-    Unsaid(u32),
+    Unrecorded(u32),
     /// A read, with the number of elements that it must show if the set is linearizable.
     Read(ReadId, u32),
 }
@@ -138,7 +138,7 @@ struct SetFullRun {
     /// in it.
     unread: Option<ReadId>,
     /// Whether the invocation of some add has no value.
-    has_unsaid: bool,
+    has_unrecorded: bool,
 }
 
 impl SetFullRun {
@@ -155,7 +155,7 @@ impl SetFullRun {
             late: options.linearizable.then(Late::default),
             latest_ns: i64::MIN,
             unread: None,
-            has_unsaid: false,
+            has_unrecorded: false,
         }
     }
 
@@ -173,8 +173,8 @@ impl SetFullRun {
     fn add(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         if op.kind == OpKind::Invoke {
             if op.value.is_nil() {
-                self.has_unsaid = true;
-                self.in_flight.put(op, Flight::Unsaid(self.tracks.number_completed()));
+                self.has_unrecorded = true;
+                self.in_flight.put(op, Flight::Unrecorded(self.tracks.number_completed()));
                 return Ok(());
             }
             let id = self.elements.id(op.value)?;
@@ -184,7 +184,7 @@ impl SetFullRun {
         }
         let invoked = match self.in_flight.take(op.pair) {
             Some(Flight::Add(id)) => Some(id),
-            Some(Flight::Unsaid(before)) => return self.end_unsaid(op, before),
+            Some(Flight::Unrecorded(before)) => return self.end_unrecorded(op, before),
             Some(Flight::Read(..)) => {
                 return Err(OpFault::Blocking("the completion is an add, its invocation a read".into()));
             }
@@ -203,7 +203,7 @@ impl SetFullRun {
 
     /// Ends an add whose invocation has no value, and which so many reads preceded.
     #[cold]
-    fn end_unsaid(&mut self, op: &Op<'_>, before: u32) -> Result<(), OpFault> {
+    fn end_unrecorded(&mut self, op: &Op<'_>, before: u32) -> Result<(), OpFault> {
         if op.kind != OpKind::Ok || op.value.is_nil() {
             return Ok(());
         }
@@ -233,7 +233,7 @@ impl SetFullRun {
             }
             OpKind::Ok => match self.in_flight.take(op.pair) {
                 Some(Flight::Read(read, must)) => self.completed(read, must, op),
-                Some(Flight::Add(_) | Flight::Unsaid(_)) => {
+                Some(Flight::Add(_) | Flight::Unrecorded(_)) => {
                     Err(OpFault::Blocking("the completion is a read, its invocation an add".into()))
                 }
                 None => Err(fold::unpaired()),

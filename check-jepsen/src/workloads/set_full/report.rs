@@ -209,7 +209,7 @@ impl SetFullRun {
             notes.push("Some ops have no :time, so the latencies of some elements are unknown.".into());
         }
         // An add without a value may have been of any of these elements.
-        if let Some((id, read)) = self.tracks.first_unexpected.filter(|_| !self.has_unsaid) {
+        if let Some((id, read)) = self.tracks.first_unexpected.filter(|_| !self.has_unrecorded) {
             notes.push(format!(
                 "Reads show {} before any op tried to add it, the first at index {}: {}. set-full does not check \
                  this. linearizable-set does; set reports only elements that no op ever tried to add.",

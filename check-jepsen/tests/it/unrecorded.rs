@@ -8,7 +8,7 @@ use check_jepsen::total_queue::TotalQueue;
 use history_core::Verdict::{self, Invalid, Unknown, Valid};
 use history_core::{Checker, Datum, History, OpKind, Options, Report};
 
-const UNSAID: &str = "(line 1): neither the invocation nor an ok completion has a value";
+const UNRECORDED: &str = "(line 1): neither the invocation nor an ok completion has a value";
 
 /// Each checker, with its function that adds and that which shows everything.
 fn checkers() -> [(Box<dyn Checker>, &'static str, &'static str); 4] {
@@ -46,7 +46,7 @@ fn judged(checker: &dyn Checker, text: &str) -> (Verdict, Vec<(String, u64)>, St
 }
 
 #[test]
-fn an_add_that_never_says_its_element_may_have_added_any() {
+fn an_add_without_a_recorded_element_may_have_added_any() {
     for (checker, add, show) in checkers() {
         for end in [
             String::new(),
@@ -58,14 +58,14 @@ fn an_add_that_never_says_its_element_may_have_added_any() {
             for text in [format!("{invoked}{end}{shown}"), format!("{invoked}{shown}{end}")] {
                 let (verdict, found, notes) = judged(checker.as_ref(), &text);
                 assert_eq!((verdict, found), (Unknown, Vec::new()), "{} {text} {notes}", checker.name());
-                assert!(notes.contains(&format!("because of the op at index 0 {UNSAID}")), "{notes}");
+                assert!(notes.contains(&format!("because of the op at index 0 {UNRECORDED}")), "{notes}");
             }
         }
     }
 }
 
 #[test]
-fn a_failed_add_need_not_say_its_element() {
+fn a_failed_add_needs_no_element() {
     for (checker, add, show) in checkers() {
         let failed = part(0, "invoke", add, "") + &part(0, "fail", add, "");
         let known = op(2, add, "2", "ok", "2");
@@ -80,7 +80,7 @@ fn a_failed_add_need_not_say_its_element() {
 }
 
 #[test]
-fn an_ok_completion_says_the_element() {
+fn an_ok_completion_records_the_element() {
     for (checker, add, show) in checkers() {
         let (invoked, ended) = (part(0, "invoke", add, ""), part(0, "ok", add, ", :value 1"));
         for (text, expected, kind) in [
@@ -115,15 +115,52 @@ fn an_ok_completion_says_the_element() {
 #[test]
 fn what_no_add_explains_is_wrong_beside_an_add_without_value() {
     // What was acknowledged is lost whatever the other add was.
-    let unsaid = part(0, "invoke", "add", "") + &part(0, "ok", "add", "");
+    let unrecorded = part(0, "invoke", "add", "") + &part(0, "ok", "add", "");
     let lost = op(2, "add", "2", "ok", "2") + &op(1, "read", "nil", "ok", "[1]");
-    let (verdict, found, notes) = judged(&Set::default(), &(unsaid + &lost));
+    let (verdict, found, notes) = judged(&Set::default(), &(unrecorded + &lost));
     assert_eq!((verdict, found), (Invalid, vec![("lost".into(), 1)]));
     assert!(notes.contains("1 unexpected, unless an op without a value added them: #{1}."), "{notes}");
     // This dequeue ended before the enqueue began.
     let early = shows("dequeue", &["1"]) + &part(0, "invoke", "enqueue", "");
     let (verdict, found, _) = judged(&Queue::default(), &early);
     assert_eq!((verdict, found), (Invalid, vec![("unexpected".into(), 1)]));
+}
+
+/// Every dequeue of `queue` that only an enqueue of an unknown element explains is in a note.
+#[test]
+fn a_note_lists_the_dequeues_that_need_an_enqueue_without_value() {
+    let invoked = part(0, "invoke", "enqueue", "");
+    let known = op(2, "enqueue", "2", "ok", "2");
+    let unexpected = "1 unexpected, unless an op without a value added them: #{1}.";
+    let duplicated = "1 duplicated, unless an op without a value added them: #{2}.";
+    for end in [String::new(), part(0, "ok", "enqueue", ""), part(0, "info", "enqueue", "")] {
+        let taken = shows("dequeue", &["1", "2", "2"]);
+        for text in [format!("{known}{invoked}{taken}{end}"), format!("{known}{invoked}{end}{taken}")] {
+            let (verdict, found, notes) = judged(&Queue::default(), &text);
+            assert_eq!((verdict, found), (Unknown, Vec::new()), "{text}");
+            assert!(notes.contains(unexpected) && notes.contains(duplicated), "{text}{notes}");
+        }
+    }
+    // Only the dequeues after the invocation are in doubt.
+    let early = shows("dequeue", &["3"]) + &invoked + &shows("dequeue", &["1"]);
+    let (verdict, found, notes) = judged(&Queue::default(), &early);
+    assert_eq!((verdict, found), (Invalid, vec![("unexpected".into(), 1)]));
+    assert!(notes.contains(unexpected), "{notes}");
+    // If another enqueue explains a dequeue, it needs no other one.
+    let other = part(3, "invoke", "enqueue", "") + &shows("dequeue", &["1"]) + &part(3, "ok", "enqueue", ", :value 1");
+    let (verdict, _, notes) = judged(&Queue::default(), &(invoked.clone() + &part(0, "ok", "enqueue", "") + &other));
+    assert_eq!((verdict, notes.contains("unless")), (Unknown, false), "{notes}");
+    // Without such dequeues there is no such note.
+    let right = known + &invoked + &shows("dequeue", &["2"]);
+    let (verdict, _, notes) = judged(&Queue::default(), &right);
+    assert_eq!((verdict, notes.contains("unless")), (Unknown, false), "{notes}");
+    // There is a limit on how many the note lists.
+    let many: Vec<String> = (0..4_098).map(|element| element.to_string()).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let text = invoked + &part(0, "ok", "enqueue", "") + &shows("dequeue", &many);
+    let notes = judge(&Queue::default(), &[], &text).notes.join(" ");
+    assert!(notes.contains("4096 unexpected, unless an op without a value added them: #{0..4095}."), "{notes}");
+    assert!(notes.contains("2 later dequeues also needed an op without a value to be right."), "{notes}");
 }
 
 #[test]
@@ -153,7 +190,7 @@ fn each_enqueue_explains_one_dequeue() {
             "{text}"
         );
     }
-    // The second enqueue never says its element: it may explain the second dequeue, but not the first.
+    // The second enqueue does not record its element: it may explain the second dequeue, but not the first.
     let text = invoked(2) + &taken(&["1"]) + &invoked(3) + &taken(&["1"]) + &ended(2, 2);
     assert_eq!(judged(&Queue::default(), &text).1, [("unexpected".into(), 1)]);
     let text = invoked(2) + &taken(&["1"]) + &invoked(3) + &taken(&["1"]) + &ended(2, 1);
