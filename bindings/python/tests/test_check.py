@@ -40,7 +40,6 @@ def as_lines(ops):
 def test_a_valid_history():
     report = histcheck.check(wrote_and_read(3), "cas-register")
     assert report.valid is True
-    assert report
     assert report.anomalies == {}
     assert report.counts["ok-count"] == 2
     assert report.require_valid() is report
@@ -50,7 +49,6 @@ def test_a_valid_history():
 def test_a_violation_has_its_reason():
     report = histcheck.check(wrote_and_read(4), "cas-register")
     assert report.valid is False
-    assert not report
     assert list(report.anomalies) == ["nonlinearizable"]
     with pytest.raises(histcheck.InconsistentHistory, match="nonlinearizable"):
         report.require_valid()
@@ -60,12 +58,17 @@ def test_a_violation_has_its_reason():
 def test_unknown_is_not_true():
     report = histcheck.check([op("invoke", 0, "write", 3), op("ok", 0, "write", 3)], "cas-register")
     assert report.valid == "unknown"
-    assert not report
     assert "read" in " ".join(report.notes)
     assert any("ecord" in step for step in report.next_steps)
     assert "next: " in str(report)
     with pytest.raises(histcheck.UnknownVerdict):
         report.require_valid()
+
+
+@pytest.mark.parametrize("read", [3, 4])
+def test_a_report_has_no_truth_value(read):
+    with pytest.raises(TypeError, match="use report.require_valid.., or compare report.valid"):
+        bool(histcheck.check(wrote_and_read(read), "cas-register"))
 
 
 def test_every_way_to_give_a_history_has_one_answer(tmp_path):

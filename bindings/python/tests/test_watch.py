@@ -6,21 +6,32 @@ from test_check import appends, op, wrote_and_read
 def test_a_violation_is_reported_at_the_op_that_proves_it():
     watcher = histcheck.Watcher("cas-register")
     ops = [*wrote_and_read(3), *wrote_and_read(4)]
-    seen = [watcher.feed(one) is not None for one in ops]
+    seen = [watcher.feed(one) for one in ops]
     assert seen == [False] * 7 + [True]
     assert watcher.violation.valid is False
     assert watcher.ops == 8
     assert watcher.finish().valid is False
 
 
+def test_the_loop_of_the_book_stops_at_the_violation():
+    watcher = histcheck.Watcher("cas-register")
+    for one in [*wrote_and_read(4), *wrote_and_read(5)]:
+        if watcher.feed(one):
+            break
+    assert watcher.ops == 4
+    assert list(watcher.violation.anomalies) == ["nonlinearizable"]
+    assert watcher.feed(op("invoke", 0, "read")) is True, "the violation stays"
+
+
 def test_transactions_are_judged_too():
     watcher = histcheck.Watcher("list-append", consistency_models="serializable")
-    assert watcher.feed(appends()) is not None
+    assert watcher.feed(appends()) is True
+    assert watcher.violation.valid is False
 
 
 def test_the_end_has_the_verdict_of_check():
     watcher = histcheck.Watcher("cas-register")
-    assert watcher.feed(wrote_and_read(3)) is None
+    assert watcher.feed(wrote_and_read(3)) is False
     assert watcher.finish().valid is True
     assert watcher.finish().valid is True, "asked twice"
     with pytest.raises(RuntimeError, match="finished"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Union
+from typing import Any, Literal, NoReturn, Union
 
 from . import _histcheck
 
@@ -49,7 +49,7 @@ class Anomaly:
 
 
 class Report:
-    """The report of a checker. It is true only if the history is valid: `assert histcheck.check(...)` fails for "unknown"."""
+    """The report of a checker. It has no truth value: call `require_valid`, or compare `valid`."""
 
     def __init__(self, judged: _histcheck.Judged) -> None:
         self._judged = judged
@@ -60,8 +60,8 @@ class Report:
         valid = self._judged.valid
         return "unknown" if valid is None else valid
 
-    def __bool__(self) -> bool:
-        return self._judged.valid is True
+    def __bool__(self) -> NoReturn:
+        raise TypeError("the verdict may be unknown: use report.require_valid(), or compare report.valid")
 
     @cached_property
     def _fields(self) -> dict[str, Any]:

@@ -46,14 +46,14 @@ class Watcher:
         """The report on the violation, if one was found."""
         return self._violation
 
-    def feed(self, ops: Op | Iterable[Op]) -> Report | None:
-        """Adds one op or several. Returns the report on the first violation once one is found, else None."""
+    def feed(self, ops: Op | Iterable[Op]) -> bool:
+        """Adds one op or several. Returns whether these ops or earlier ones have a violation: `violation` is its report."""
         some = [ops] if isinstance(ops, Mapping) else ops_of(ops)
         judged = self._native.feed(some)
         with self._lock:
             if judged is not None and self._violation is None:
                 self._violation = Report(judged)
-            return self._violation
+            return self._violation is not None
 
     def finish(self) -> Report:
         """Returns the report on all ops that were fed. The watcher accepts no ops after that."""

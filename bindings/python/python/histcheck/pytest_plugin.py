@@ -32,7 +32,7 @@ class Histcheck(Recorder):
         `accept_unknown` is False. The message names the saved page; the pictures and the history are beside the page."""
         self.is_checked = True
         report = super().check(checker, **settings)
-        if report or (accept_unknown and report.valid == "unknown"):
+        if report.valid is True or (accept_unknown and report.valid == "unknown"):
             return report
         page = report.save(self._directory)
         self.save(self._directory / "history.jsonl")
