@@ -246,19 +246,6 @@ def test_names_that_no_process_has_are_a_warning(tmp_path):
         histcheck.check(path, "cas-register", clients="n1")
 
 
-def test_frames_of_pandas():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(wrote_and_read(4))
-    assert histcheck.check(frame, "cas-register").valid is False
-    frame = pandas.DataFrame([*wrote_and_read(3), op("info", "nemesis", "kill", "n1", time=7)])
-    assert histcheck.check(frame, "cas-register").valid is True
-
-
-def test_frames_of_polars():
-    polars = pytest.importorskip("polars")
-    assert histcheck.check(polars.DataFrame(wrote_and_read(4)), "cas-register").valid is False
-
-
 def test_numbers_of_numpy():
     numpy = pytest.importorskip("numpy")
     ops = [{**one, "value": None if one["value"] is None else numpy.int64(one["value"])} for one in wrote_and_read(4)]

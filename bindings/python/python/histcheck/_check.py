@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Union
 
 from . import _histcheck
+from ._frames import is_frame, rows
 from ._report import Report
 
 Op = Mapping[str, Any]
@@ -123,36 +123,9 @@ def checkers() -> dict[str, str]:
 
 def ops_of(history: Any) -> Iterable[Op]:
     """Returns the ops of an iterable of dicts, or of a data frame with a row for each op."""
-    if hasattr(history, "iter_rows"):  # polars
-        return _without_gaps(history.iter_rows(named=True))
-    if hasattr(history, "itertuples"):  # pandas
-        return _rows(history)
+    if is_frame(history):
+        return rows(history)
     if isinstance(history, Mapping):
         raise TypeError("a history is one dict; expected an iterable of dicts, one for each op")
     ops: Iterable[Op] = history
     return ops
-
-
-def _rows(frame: Any) -> Iterator[dict[str, Any]]:
-    columns = [str(column) for column in frame.columns]
-    rows = (dict(zip(columns, row)) for row in frame.itertuples(index=False, name=None))
-    return _without_gaps(rows)
-
-
-def _without_gaps(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yields the rows without their missing values. In histcheck, an op without a standard field has None there."""
-    for row in rows:
-        op = {}
-        for name, value in row.items():
-            if _is_missing(value):
-                continue
-            if name in ("process", "index", "time") and isinstance(value, float) and value.is_integer():
-                value = int(value)  # A column of integers with a missing value contains floats.
-            op[name] = value
-        yield op
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return True
-    return type(value).__name__ in ("NAType", "NaTType")
