@@ -1,14 +1,14 @@
 //! Checks whole histories on a separate thread, so that Python's lock is free and interrupts are handled.
 
-use crate::convert::GivenOp;
 use crate::error::raised;
+use crate::op::GivenOp;
 use crate::report::Judged;
 use crate::settings::Settings;
 use histcheck_front::setup::{Checked, cut_short, guarded};
 use histcheck_front::source::{self, Reading};
 use histcheck_front::{Registry, Setup};
 use history_core::{Batch, BatchBuilder, Budget, Cancel, ErrorKind, HistoryError, Reader, Report, TimeUnit};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
@@ -129,16 +129,8 @@ pub(crate) fn push(
     unit: Option<TimeUnit>,
     at: u64,
 ) -> PyResult<()> {
-    let placed = |error: PyErr| {
-        let is_ours = [py.get_type::<PyTypeError>(), py.get_type::<PyValueError>()];
-        // Other types of errors come from the user's code, and take other arguments.
-        if !is_ours.iter().any(|ours| error.get_type(py).is(ours)) {
-            return error;
-        }
-        PyErr::from_type(error.get_type(py), format!("op {at}: {}", error.value(py)))
-    };
-    let given = GivenOp::of(op, unit).map_err(placed)?;
-    let pushed = given.with_op(|op| builder.push_op(op)).map_err(placed)?;
+    let given = GivenOp::of(op, unit).map_err(|refused| refused.in_op(py, at))?;
+    let pushed = given.with_op(|op| builder.push_op(op)).map_err(|refused| refused.in_op(py, at))?;
     pushed.map_err(|mut error| {
         error.message = format!("op {at}: {}", error.message);
         raised(py, &error)

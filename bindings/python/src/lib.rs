@@ -4,6 +4,7 @@
 mod convert;
 mod error;
 mod judge;
+mod op;
 mod report;
 mod settings;
 mod watcher;

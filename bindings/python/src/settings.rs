@@ -127,7 +127,7 @@ fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
             return Ok(Given::Integer(number));
         }
         // An integer of more than 64 bits may be a value of an object.
-        return datum(value, 0).map(|value| Given::Value(value.to_string()));
+        return datum(value, 0).map_err(|refused| refused.in_argument("option")).map(|value| Given::Value(value.to_string()));
     }
     if value.is_instance_of::<PyString>() {
         return value.extract().map(Given::Text);
@@ -135,7 +135,7 @@ fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
     if let Ok(names) = value.extract::<Vec<String>>() {
         return Ok(Given::Names(names));
     }
-    datum(value, 0).map(|value| Given::Value(value.to_string()))
+    datum(value, 0).map_err(|refused| refused.in_argument("option")).map(|value| Given::Value(value.to_string()))
 }
 
 fn set(options: &mut Options, checker: &dyn Checker, name: &str, given: &Given) -> PyResult<()> {

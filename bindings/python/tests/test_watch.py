@@ -51,17 +51,17 @@ def test_an_op_that_does_not_fit_is_an_error():
 
 
 @pytest.mark.parametrize(
-    ("bad", "raised"),
+    "bad",
     [
-        ({"process": 0}, ValueError),
-        (op("invoke", 7, "write", object), TypeError),
-        (op("invoke", 1, "read"), histcheck.HistoryError),
+        {"process": 0},
+        op("invoke", 7, "write", object),
+        op("invoke", 1, "read"),
     ],
 )
-def test_ops_before_one_that_is_refused_are_checked(bad, raised):
+def test_ops_before_one_that_is_refused_are_checked(bad):
     watcher = histcheck.Watcher("cas-register")
     ops = [*wrote_and_read(4), op("invoke", 1, "read"), bad]
-    with pytest.raises(raised, match="op 5: "):
+    with pytest.raises(histcheck.HistoryError, match="op 5: "):
         watcher.feed(ops)
     assert watcher.ops == 5
     report = watcher.finish()
@@ -88,22 +88,22 @@ def test_ops_before_an_error_of_their_iterator_are_checked():
 def test_ops_after_one_that_is_refused_prove_nothing():
     watcher = histcheck.Watcher("cas-register")
     watcher.feed(wrote_and_read(3))
-    with pytest.raises(ValueError, match="op 4: an op has no 'type'") as first:
+    with pytest.raises(histcheck.HistoryError, match="op 4: an op has no 'type'") as first:
         # The write of 5 was lost.
         watcher.feed({"process": 0, "f": "write", "value": 5})
-    with pytest.raises(ValueError, match="op 4: ") as second:
+    with pytest.raises(histcheck.HistoryError, match="op 4: ") as second:
         watcher.feed([op("invoke", 1, "read"), op("ok", 1, "read", 5)])
     assert second.value is first.value
     assert watcher.violation is None
-    with pytest.raises(ValueError, match="op 4: "):
+    with pytest.raises(histcheck.HistoryError, match="op 4: "):
         watcher.finish()
 
 
 def test_the_first_op_that_is_refused_is_the_error_at_the_end():
     watcher = histcheck.Watcher("cas-register")
-    with pytest.raises(ValueError, match="op 0: an op has no 'type'"):
+    with pytest.raises(histcheck.HistoryError, match="op 0: an op has no 'type'"):
         watcher.feed({"process": 0})
-    with pytest.raises(ValueError, match="op 0: an op has no 'type'"):
+    with pytest.raises(histcheck.HistoryError, match="op 0: an op has no 'type'"):
         watcher.finish()
 
 

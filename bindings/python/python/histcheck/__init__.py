@@ -12,7 +12,8 @@ pandas or polars. `Recorder` and `recorded` record a history; `Watcher` checks a
 
 from ._check import Settings, checkers, check
 from ._histcheck import HistoryError
-from ._record import Recorder, recorded
+from ._record import Operation, Recorder
+from ._recorded import recorded
 from ._report import Anomaly, InconsistentHistory, Report, UnknownVerdict, Witness
 from ._watch import Watcher
 
@@ -20,6 +21,7 @@ __all__ = [
     "Anomaly",
     "HistoryError",
     "InconsistentHistory",
+    "Operation",
     "Recorder",
     "Report",
     "Settings",

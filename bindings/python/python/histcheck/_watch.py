@@ -32,7 +32,7 @@ class Watcher:
         given = given_settings(checker, settings)
         refuse_text_settings(given)
         self._native = _histcheck.Watcher(given.native)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._violation: Report | None = None
         self._report: Report | None = None
 
