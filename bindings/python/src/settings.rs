@@ -104,10 +104,15 @@ impl Settings {
         Ok(Setup { checker, options, keyed: self.keyed })
     }
 
-    /// The budget of a check, which starts now.
-    pub(crate) fn budget(&self, cancel: Cancel) -> Budget {
+    /// When a check ends that starts now.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.timeout.and_then(|timeout| Instant::now().checked_add(timeout))
+    }
+
+    /// The budget of a check.
+    pub(crate) fn budget(&self, cancel: Cancel, deadline: Option<Instant>) -> Budget {
         let budget = Budget::default().with_cancel(cancel).with_figures(self.figures);
-        match self.timeout.and_then(|timeout| Instant::now().checked_add(timeout)) {
+        match deadline {
             Some(deadline) => budget.with_deadline(deadline),
             None => budget,
         }

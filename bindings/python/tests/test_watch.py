@@ -1,6 +1,12 @@
+import ctypes
+import itertools
+import signal
+import sys
+from random import Random
+
 import histcheck
 import pytest
-from test_check import appends, op, wrote_and_read
+from test_check import appends, interrupts, op, wrote_and_read  # noqa: F401
 
 
 def test_a_violation_is_reported_at_the_op_that_proves_it():
@@ -123,3 +129,50 @@ def test_names_that_no_process_has_are_a_warning():
     watcher.feed(wrote_and_read(3))
     with pytest.warns(UserWarning, match="no process has the name nemesis-probe"):
         watcher.finish()
+
+
+def hard(rounds):
+    """Operations of 60 clients at a time, whose search takes minutes."""
+    random = Random(1)
+    for _ in range(rounds):
+        values = [[random.randrange(4), random.randrange(4)] for _ in range(60)]
+        yield from (op("invoke", client, "cas", value) for client, value in enumerate(values))
+        yield from (op("ok", client, "cas", value) for client, value in enumerate(values))
+
+
+def test_the_time_limit_ends_a_search():
+    watcher = histcheck.Watcher("cas-register", timeout=0, initial=0)
+    assert watcher.feed(hard(30)) is False
+    report = watcher.finish()
+    assert (report.valid, report.notes) == ("unknown", ["No verdict, because the time limit was reached."])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
+def test_an_interrupt_ends_a_search(interrupts):
+    interrupt = filter(None, map(ctypes.CDLL(None)["raise"], [signal.SIGINT]))
+    watcher = histcheck.Watcher("cas-register", initial=0)
+    with pytest.raises(KeyboardInterrupt):
+        watcher.feed(itertools.chain(hard(30), interrupt))
+    # All ops were added, so nothing is lost.
+    assert watcher.ops == 3600
+    assert watcher.feed(op("invoke", 1, "read")) is False
+    report = watcher.finish()
+    assert (report.valid, report.notes) == ("unknown", ["No verdict, because it was cancelled."])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
+def test_a_handler_of_a_signal_cannot_wait_for_its_own_thread():
+    watcher, seen = histcheck.Watcher("cas-register", initial=0), []
+
+    def handle(number, frame):
+        seen.append(watcher.ops)
+        watcher.feed(op("invoke", 99, "read"))
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        interrupt = filter(None, map(ctypes.CDLL(None)["raise"], [signal.SIGINT]))
+        with pytest.raises(RuntimeError, match="this thread is already using the watcher"):
+            watcher.feed(itertools.chain(hard(30), interrupt))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [3600]
