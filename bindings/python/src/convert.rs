@@ -67,7 +67,8 @@ fn int(number: &Bound<'_, PyInt>) -> Result<Datum, Refused> {
     // Not `str`, which a subclass may override: two different numbers could then have the same text.
     let text = number.py().get_type::<PyInt>().call_method1("__repr__", (number,));
     // Python limits the number of digits.
-    let text = text.map_err(|error| Refused::because(format!("an int cannot be in a history: {}", error.value(number.py()))));
+    let text =
+        text.map_err(|error| Refused::because(format!("an int cannot be in a history: {}", error.value(number.py()))));
     let text = text?.extract::<String>()?;
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     if is_number { Ok(Datum::Big(text)) } else { Err(Refused::because(format!("{text} is no int"))) }
@@ -104,7 +105,10 @@ fn other(value: &Bound<'_, PyAny>, depth: usize) -> Result<Datum, Refused> {
         return Ok(Datum::Set(items));
     }
     if let Ok(fields) = value.cast::<PyMapping>() {
-        return map(&value.py().get_type::<PyDict>().call1((fields,))?.cast_into::<PyDict>().map_err(PyErr::from)?, depth);
+        return map(
+            &value.py().get_type::<PyDict>().call1((fields,))?.cast_into::<PyDict>().map_err(PyErr::from)?,
+            depth,
+        );
     }
     // An array or a number of numpy and similar libraries can convert itself to a Python object. If it has no such
     // form, it returns itself.

@@ -52,7 +52,8 @@ fn check_text<'t>(
 ) -> PyResult<Judged> {
     let registry = settings.registry(Registry::built_in())?;
     let (setup, cancel) = (settings.setup(&registry)?, Cancel::default());
-    let (budget, reading) = (settings.budget(cancel.clone(), settings.deadline()), Arc::new(Reading::new(cancel.clone())));
+    let (budget, reading) =
+        (settings.budget(cancel.clone(), settings.deadline()), Arc::new(Reading::new(cancel.clone())));
     let open = |reading: &Arc<Reading>| open(reading).map(|reader| settings.read_as.reader(reader));
     let checked = apart(py, &cancel, || setup.check(open, &reading, &budget, &()))?;
     let Checked { outcome, mut decisions, unmatched, .. } = checked;

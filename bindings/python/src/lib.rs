@@ -16,6 +16,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _histcheck {
     #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "this is its name in Python")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
     use crate::checkers;
     #[pymodule_export]
     use crate::error::HistoryError;

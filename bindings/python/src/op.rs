@@ -4,7 +4,7 @@ use crate::convert::{datum, shown, utf8};
 use crate::error::Refused;
 use history_core::{Datum, NewOp, OpKind, Process, TimeUnit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyMapping, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyMapping, PyString};
 
 /// What an op is.
 const EXPECTED: &str = "a dict like {'type': 'invoke', 'process': 0, 'f': 'read', 'value': None}";
@@ -83,7 +83,9 @@ fn fields<'py>(op: &Bound<'py, PyAny>) -> Result<Bound<'py, PyDict>, Refused> {
     if op.cast::<PyMapping>().is_ok() {
         return Ok(op.py().get_type::<PyDict>().call1((op,))?.cast_into::<PyDict>().map_err(PyErr::from)?);
     }
-    Err(Refused::new(format!("an op is a {}", op.get_type().name()?), EXPECTED))
+    let is_text = op.is_instance_of::<PyString>() || op.is_instance_of::<PyBytes>();
+    let hint = if is_text { " (pass the path or bytes of a text)" } else { "" };
+    Err(Refused::new(format!("an op is a {}", op.get_type().name()?), &format!("{EXPECTED}{hint}")))
 }
 
 fn kind(value: &Bound<'_, PyAny>) -> Result<OpKind, Refused> {
@@ -132,7 +134,10 @@ fn time(value: &Bound<'_, PyAny>, unit: Option<TimeUnit>) -> Result<Option<i64>,
     })
 }
 
-fn integer<'py, T: for<'a> FromPyObject<'a, 'py>>(value: &Bound<'py, PyAny>, field: &str) -> Result<Option<T>, Refused> {
+fn integer<'py, T: for<'a> FromPyObject<'a, 'py>>(
+    value: &Bound<'py, PyAny>,
+    field: &str,
+) -> Result<Option<T>, Refused> {
     if value.is_none() {
         return Ok(None);
     }

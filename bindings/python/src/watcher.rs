@@ -81,7 +81,8 @@ impl Watcher {
                 return state.certain(py);
             }
             let taken = state.take(py, &some, &self.count);
-            let found = taken.and_then(|interrupt| read.and(state.violation(py)).map(|violation| (violation, interrupt)));
+            let found =
+                taken.and_then(|interrupt| read.and(state.violation(py)).map(|violation| (violation, interrupt)));
             let (violation, interrupt) = found.inspect_err(|error| state.failed = Some(error.clone_ref(py)))?;
             let is_end = violation.is_some() || some.len() < BATCH_OPS;
             // Iterating over a list runs no Python code that would handle interrupts.
@@ -125,7 +126,8 @@ impl Watcher {
     fn lock(&self, py: Python<'_>) -> PyResult<Owned<'_>> {
         let this = std::thread::current().id();
         if *owner(&self.owner) == Some(this) {
-            let message = "this thread is already using the watcher: a handler of a signal, or the code of a value, cannot";
+            let message =
+                "this thread is already using the watcher: a handler of a signal, or the code of a value, cannot";
             return Err(PyRuntimeError::new_err(message));
         }
         let state = self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);

@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
-from ._check import Settings, check
+from ._check import check
 from ._clients import Client, Clients
 from ._report import Report
+from ._settings import Settings
 from ._values import frozen, json_lines, text
 from ._watch import Watcher
 

@@ -51,7 +51,7 @@ class Anomaly:
 class Report:
     """The report of a checker. It has no truth value: call `require_valid`, or compare `valid`."""
 
-    def __init__(self, judged: _histcheck.Judged) -> None:
+    def __init__(self, judged: _histcheck.Judged | _Pickled) -> None:
         self._judged = judged
 
     @property
@@ -83,12 +83,13 @@ class Report:
 
     @cached_property
     def anomalies(self) -> dict[str, Anomaly]:
-        """The anomalies that were found, by type."""
+        """The anomalies that were found, by type. If there were several checkers, they are in `parts`."""
         return {name: _anomaly(name, found) for name, found in self._fields["anomalies"].items()}
 
     @property
     def notes(self) -> list[str]:
-        """Notes on the verdict: why it is unknown, and what it does not cover."""
+        """Notes on the verdict: why it is unknown, and what it does not cover. If there were several checkers, they are in
+        `parts`."""
         return list(self._fields["notes"])
 
     @property
@@ -99,7 +100,7 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Numbers about the history, such as "ok-count"."""
+        """Numbers about the history, such as "ok-count". If there were several checkers, they are in `parts`."""
         return dict(self._fields["counts"])
 
     @property
@@ -168,12 +169,30 @@ class Report:
         account = html.escape(self.explanation)
         return head + "".join(pictures) + f'<pre style="white-space:pre-wrap">{account}</pre>'
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Report, (_Pickled(self._judged.valid, self.to_json(), list(self.pictures.items())),)
+
     def __str__(self) -> str:
         return "\n".join([f"{self.checker}: {_word(self.valid)}", *([self.explanation] if self.explanation else [])])
 
     def __repr__(self) -> str:
         found = "".join(f", {name}" for name in self._fields.get("anomaly_types", []))
         return f"<histcheck.Report {self.checker}: {_word(self.valid)}{found}>"
+
+
+@dataclass
+class _Pickled:
+    """What a report needs, after it was pickled."""
+
+    valid: bool | None
+    text: str
+    drawn: list[tuple[str, str]]
+
+    def json(self) -> str:
+        return self.text
+
+    def pictures(self) -> list[tuple[str, str]]:
+        return self.drawn
 
 
 def _word(valid: Valid) -> str:
