@@ -131,8 +131,8 @@ fn other(value: &Bound<'_, PyAny>, depth: usize) -> Result<Datum, Refused> {
     }
 }
 
-/// Refuses arrays that omit a part of the meaning when they convert themselves: the unit of a time (5 ns and 5 years both
-/// become 5), and that a value is masked.
+/// Refuses arrays that omit a part of the meaning when they convert themselves: the unit of a time (5 ns and 5 years
+/// both become 5), and that a value is masked.
 fn require_meaning(value: &Bound<'_, PyAny>) -> Result<(), Refused> {
     let dtype = value.getattr("dtype")?.str()?.to_string();
     if ["datetime64", "timedelta64", "M8[", "m8["].iter().any(|name| dtype.contains(name)) {

@@ -180,8 +180,8 @@ pub(crate) fn apart<T: Send>(py: Python<'_>, cancel: &Cancel, what: impl FnOnce(
     })
 }
 
-/// As [`apart`], for work that keeps its result after an interrupt, which it returns beside that. Python handles interrupts
-/// only in its main thread, so other threads work themselves: that is faster for few ops.
+/// As [`apart`], for work that keeps its result after an interrupt, which it returns beside that. Python handles
+/// interrupts only in its main thread, so other threads work themselves: that is faster for few ops.
 pub(crate) fn apart_whole<T: Send>(
     py: Python<'_>,
     main: u64,

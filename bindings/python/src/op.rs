@@ -44,7 +44,7 @@ impl<'py> GivenOp<'py> {
             let Ok(name) = name.cast::<PyString>() else {
                 return Err(Refused::new(format!("a field of an op has the name {}", shown(&name)), "a str"));
             };
-            match utf8(&name)? {
+            match utf8(name)? {
                 "type" => (given.kind, has_type) = (kind(&value)?, true),
                 "process" => given.process = process(value)?,
                 "f" => given.f = (!value.is_none()).then(|| text(value, "f")).transpose()?,

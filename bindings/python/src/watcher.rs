@@ -68,8 +68,8 @@ impl Watcher {
     }
 
     /// Adds ops, up to the end of the batch with a violation. Returns the report on the violation, if there is one. An
-    /// error is raised after the ops before it were checked, and again by each later call. So is an interrupt, unless all
-    /// ops were added.
+    /// error is raised after the ops before it were checked, and again by each later call. So is an interrupt, unless
+    /// all ops were added.
     fn feed(&self, py: Python<'_>, ops: &Bound<'_, PyAny>) -> PyResult<Option<Judged>> {
         let mut ops = ops.try_iter();
         loop {

@@ -1,4 +1,4 @@
-"""Tests of interrupts: whatever line of the recorder one comes before, the recorder goes on, and its history is sound."""
+"""Tests of interrupts: whatever line of the recorder one comes before, the recorder goes on with a sound history."""
 
 import linecache
 import sys
@@ -13,7 +13,7 @@ class Interrupt(BaseException):
 
 
 def interrupted(what, at):
-    """Runs `what`, and interrupts it before the line of the recorder with this number. Returns whether it came so far."""
+    """Runs `what`, and interrupts it before the recorder's line of this number. Returns whether it came so far."""
     count = 0
     entered = set()
 

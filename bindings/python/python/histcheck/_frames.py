@@ -53,7 +53,8 @@ def _rows_of_pandas(frame: Any) -> Iterator[Row]:
 
 
 def _no_numbers(dtype: Any, how: str) -> Exception:
-    return history_error(f'the column time has the type {dtype}; expected ints of nanoseconds, as from frame["time"].{how}')
+    expected = f'ints of nanoseconds, as from frame["time"].{how}'
+    return history_error(f"the column time has the type {dtype}; expected {expected}")
 
 
 class _Column:
@@ -77,8 +78,8 @@ class _Column:
             if abs(value) < limit:
                 return int(value)
             raise history_error(
-                f"row {row} of the data frame: the column {self.name} contains the float {value!r}, which may have lost "
-                "digits; expected integers, such as in a column of dtype object or Int64"
+                f"row {row} of the data frame: the column {self.name} contains the float {value!r}, which may have "
+                "lost digits; expected integers, such as in a column of dtype object or Int64"
             )
         if isinstance(value, list):
             return [self._plain(item, limit, row) for item in value]

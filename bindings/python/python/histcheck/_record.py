@@ -57,10 +57,10 @@ class Recorder:
             op.ok(3)
         recorder.check("cas-register").require_valid()
 
-    Each thread is a client, and so is each task of asyncio. An operation that ends with an exception may have taken effect,
-    so it counts as `info`, unless the exception is one of `fails`: such an exception means that the operation had no effect.
-    After `info`, the thread continues as another client, because the operation may take effect at any later time. Values
-    are copied when they are passed: a later change of a list does not change the history.
+    Each thread is a client, and so is each task of asyncio. An operation that ends with an exception may have taken
+    effect, so it counts as `info`, unless the exception is one of `fails`: such an exception means that the operation
+    had no effect. After `info`, the thread continues as another client, because the operation may take effect at any
+    later time. Values are copied when they are passed: a later change of a list does not change the history.
 
     `watch` is a `Watcher`, its `Settings` or the name of a checker. It checks each op when the op is recorded; see
     `violation`.
@@ -98,8 +98,8 @@ class Recorder:
         self._require_process()
         return self._watcher.violation if self._watcher else None
 
-    # An interrupt (Ctrl-C) may raise KeyboardInterrupt before any step of the methods below. So a number is taken before an
-    # op with it is added, and is returned after that: in between, the next operation gets another number.
+    # An interrupt (Ctrl-C) may raise KeyboardInterrupt before any step of the methods below. So a number is taken
+    # before an op with it is added, and is returned after that: in between, the next operation gets another number.
 
     def invoke(self, f: str, value: Any = None) -> Operation:
         """Records that the calling thread invokes `f`. Until the operation completes, the thread cannot invoke another."""
@@ -112,7 +112,7 @@ class Recorder:
             number, client.number = client.number, None
             op = Operation(self, client, next(self._numbers) if number is None else number, f, value)
             self._add("invoke", op._number, f, value)
-            # If the watcher refuses the invocation, the operation stays in flight, and the thread becomes another client.
+            # If the watcher refuses it, the operation stays in flight, and the thread becomes another client.
             self._feed()
             try:
                 client.begin(op)
@@ -169,7 +169,7 @@ class Recorder:
         """Passes the ops that were added to the watcher."""
         if self._watcher is None:
             return
-        # Each op is removed as the watcher reads it, so an interrupt makes the watcher neither miss an op nor see it twice.
+        # Each op is removed as the watcher reads it, so after an interrupt the watcher has seen each op once.
         self._unwatched.append(None)
         while self._unwatched:
             self._watcher.feed(iter(self._unwatched.popleft, None))
@@ -177,8 +177,8 @@ class Recorder:
     def _require_process(self) -> None:
         if os.getpid() != self._process:
             raise RuntimeError(
-                "this recorder belongs to the process that forked this one, which does not see its operations: record them "
-                "there, around the calls to this process"
+                "this recorder belongs to the process that forked this one, which does not see its operations: "
+                "record them there, around the calls to this process"
             )
 
     def check(self, checker: str | Settings, **settings: Any) -> Report:

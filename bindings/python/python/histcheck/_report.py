@@ -88,8 +88,8 @@ class Report:
 
     @property
     def notes(self) -> list[str]:
-        """Notes on the verdict: why it is unknown, and what it does not cover. If there were several checkers, they are in
-        `parts`."""
+        """Notes on the verdict: why it is unknown, and what it does not cover. If there were several checkers, they
+        are in `parts`."""
         return list(self._fields["notes"])
 
     @property

@@ -107,5 +107,6 @@ def _seconds(timeout: Any) -> float | None:
         raise TypeError(f"timeout is {timeout!r}; expected a number of seconds, or None")
     seconds = float(timeout)
     if not 0 <= seconds < math.inf:
-        raise ValueError(f"timeout is {timeout!r}; expected a number of seconds that is not negative, or None for no limit")
+        expected = "a number of seconds that is not negative, or None for no limit"
+        raise ValueError(f"timeout is {timeout!r}; expected {expected}")
     return min(seconds, 1e9)  # Decades: the largest time that a clock can represent is not much longer.

@@ -12,7 +12,7 @@ DEPTH_MAX = 200
 """The maximum depth of containers: what `check` accepts."""
 
 INT_BITS_MAX = 2048
-"""The maximum size of an int. Python writes every int of this size as text, whatever `sys.set_int_max_str_digits` is."""
+"""The maximum size of an int. Python writes every int of this size, whatever `sys.set_int_max_str_digits` is."""
 
 
 def frozen(value: Any, depth: int = 0) -> Any:
@@ -67,7 +67,8 @@ def text(given: str) -> str:
 
 def _int(value: int) -> int:
     if value.bit_length() > INT_BITS_MAX:
-        raise TypeError(f"an int of {value.bit_length()} bits cannot be in a history; expected at most {INT_BITS_MAX} bits")
+        found = f"an int of {value.bit_length()} bits cannot be in a history"
+        raise TypeError(f"{found}; expected at most {INT_BITS_MAX} bits")
     return int.__index__(value)
 
 

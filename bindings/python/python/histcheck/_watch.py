@@ -23,9 +23,9 @@ class Watcher:
         else:
             report = watcher.finish()
 
-    The arguments are those of `check`; the seconds of `timeout` count from here. Some checkers report a violation at the op that proves it, others at the end: see
-    "Watching a running test" in the book. Several threads may call `feed`; the order of the calls is the order of the
-    history.
+    The arguments are those of `check`; the seconds of `timeout` count from here. Some checkers report a violation at
+    the op that proves it, others at the end: see "Watching a running test" in the book. Several threads may call `feed`;
+    the order of the calls is the order of the history.
     """
 
     def __init__(self, checker: str | Settings, **settings: Any) -> None:
@@ -48,7 +48,7 @@ class Watcher:
         return self._violation
 
     def feed(self, ops: Op | Iterable[Op] | Frame) -> bool:
-        """Adds one op or several. Returns whether these ops or earlier ones have a violation: `violation` is its report."""
+        """Adds one op or several. Returns whether these or earlier ops have a violation: `violation` is its report."""
         some = [ops] if isinstance(ops, Mapping) else ops_of(ops)
         judged = self._native.feed(some)
         with self._lock:

@@ -55,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def histcheck(request: pytest.FixtureRequest) -> Iterator[Histcheck]:
     """Records operations: `with histcheck.operation("read") as op: op.ok(store.read())`, then
-    `histcheck.check("cas-register")`. A test that passes fails nevertheless if it records ops and does not check them."""
+    `histcheck.check("cas-register")`. A test that passes has an error if it recorded ops and did not check them."""
     recorder = Histcheck(Path(request.config.getoption("--histcheck-dir")) / _directory(request.node.nodeid))
     yield recorder
     has_passed = request.node.stash.get(PASSED, False)
@@ -63,7 +63,8 @@ def histcheck(request: pytest.FixtureRequest) -> Iterator[Histcheck]:
     if has_passed and recorded and checked is None:
         pytest.fail("this test recorded a history and did not check it: call histcheck.check(CHECKER)", pytrace=False)
     if has_passed and checked is not None and recorded > checked:
-        pytest.fail(f"this test recorded {recorded - checked} ops after the check: call histcheck.check again", pytrace=False)
+        later = recorded - checked
+        pytest.fail(f"this test recorded {later} ops after the check: call histcheck.check again", pytrace=False)
 
 
 PASSED = pytest.StashKey[bool]()
