@@ -90,6 +90,20 @@ def test_a_call_of_a_coroutine_is_refused():
     assert ran == []
 
 
+def test_an_awaitable_that_runs_already_may_have_an_effect():
+    recorder = Recorder(fails=TypeError)
+
+    async def main():
+        started = asyncio.get_running_loop().create_future()
+        with pytest.raises(TypeError, match="returned an awaitable"):
+            recorder.call("write", 1, lambda: started)
+        with pytest.raises(TypeError, match="returned an awaitable"):
+            recorder.call("write", 2, lambda: asyncio.sleep(0))
+
+    asyncio.run(main())
+    assert [op["type"] for op in recorder.ops] == ["invoke", "info", "invoke", "fail"]
+
+
 def test_generators_are_refused():
     def scan():
         yield 1

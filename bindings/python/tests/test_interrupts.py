@@ -12,7 +12,7 @@ class Interrupt(BaseException):
     """Unlike KeyboardInterrupt, it does not end the run of the tests."""
 
 
-def interrupted(what, at):
+def interrupted(what, at, handle=lambda: None):
     """Runs `what`, and interrupts it before the recorder's line of this number. Returns whether it came so far."""
     count = 0
     entered = set()
@@ -35,8 +35,9 @@ def interrupted(what, at):
     sys.settrace(trace)
     try:
         what()
-    except (Interrupt, KeyError):
-        pass
+    except (Interrupt, KeyError, TimeoutError):
+        sys.settrace(None)
+        handle()
     finally:
         sys.settrace(None)
         entered.clear()  # A frame keeps the operations of its variables.
@@ -62,13 +63,21 @@ def with_decorator(recorder):
     recorded(recorder, "write")(lambda new: None)(3)
 
 
+def with_kept_operation(recorder):
+    with recorder.operation("write", 3) as recorder.kept:
+        raise TimeoutError
+
+
 def step_by_step(recorder):
     op = recorder.invoke("write", 3)
     op.ok(3)
 
 
+BLOCKS = [with_block, without_completion, with_failure, with_decorator]
+
+
 @pytest.mark.parametrize("watch", [None, "register"])
-@pytest.mark.parametrize("run", [with_block, without_completion, with_failure, with_decorator, step_by_step])
+@pytest.mark.parametrize("run", [*BLOCKS, with_kept_operation, step_by_step])
 def test_the_recorder_goes_on_after_an_interrupt(run, watch):
     at = 0
     while True:
@@ -89,6 +98,21 @@ def test_the_recorder_goes_on_after_an_interrupt(run, watch):
             # It may have seen an op that was interrupted before it became part of the history.
             assert recorder._watcher.ops - len(ops) in (0, 1)
             assert recorder._watcher.finish().valid is True
+        if not is_interrupted:
+            break
+    assert at > 10
+
+
+@pytest.mark.parametrize("run", BLOCKS)
+def test_a_handler_of_the_exception_may_go_on(run):
+    at = 0
+    while True:
+        at += 1
+        recorder = Recorder()
+        # The exception still has the frames, and these the operation.
+        is_interrupted = interrupted(lambda: run(recorder), at, lambda: recorder.call("write", 2, lambda: 2))
+        recorder.call("read", None, lambda: 2 if is_interrupted else 3)
+        assert recorder.check("register").valid is not False
         if not is_interrupted:
             break
     assert at > 10

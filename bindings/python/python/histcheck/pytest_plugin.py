@@ -76,7 +76,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if report.when == "call":
-        item.stash[PASSED] = report.passed and not hasattr(report, "wasxfail")
+        item.stash[PASSED] = report.passed
     return report
 
 
