@@ -1,14 +1,14 @@
 //! Checks whole histories on a separate thread, so that Python's lock is free and interrupts are handled.
 
-use crate::convert::GivenOp;
 use crate::error::raised;
+use crate::op::GivenOp;
 use crate::report::Judged;
 use crate::settings::Settings;
 use histcheck_front::setup::{Checked, cut_short, guarded};
 use histcheck_front::source::{self, Reading};
 use histcheck_front::{Registry, Setup};
 use history_core::{Batch, BatchBuilder, Budget, Cancel, ErrorKind, HistoryError, Reader, Report, TimeUnit};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
@@ -29,7 +29,13 @@ const WAITING_MAX: usize = 4;
 #[expect(clippy::needless_pass_by_value, reason = "Python's strings are converted, not lent")]
 pub(crate) fn check_path(py: Python<'_>, path: OsString, settings: &Settings) -> PyResult<Judged> {
     let name = path.to_string_lossy().into_owned();
-    check_text(py, name, settings, |reading| source::reader(&path, reading))
+    let named = |mut error: HistoryError| {
+        if error.kind == ErrorKind::Io {
+            error.message = format!("{name}: {}", error.message);
+        }
+        error
+    };
+    check_text(py, name.clone(), settings, |reading| source::reader(&path, reading).map_err(named))
 }
 
 /// Checks the text of a history.
@@ -46,7 +52,8 @@ fn check_text<'t>(
 ) -> PyResult<Judged> {
     let registry = settings.registry(Registry::built_in())?;
     let (setup, cancel) = (settings.setup(&registry)?, Cancel::default());
-    let (budget, reading) = (settings.budget(cancel.clone()), Arc::new(Reading::new(cancel.clone())));
+    let (budget, reading) =
+        (settings.budget(cancel.clone(), settings.deadline()), Arc::new(Reading::new(cancel.clone())));
     let open = |reading: &Arc<Reading>| open(reading).map(|reader| settings.read_as.reader(reader));
     let checked = apart(py, &cancel, || setup.check(open, &reading, &budget, &()))?;
     let Checked { outcome, mut decisions, unmatched, .. } = checked;
@@ -60,7 +67,7 @@ fn check_text<'t>(
 pub(crate) fn check_ops(py: Python<'_>, ops: &Bound<'_, PyAny>, settings: &Settings) -> PyResult<Judged> {
     let registry = settings.registry(Registry::built_in())?;
     let (setup, cancel) = (settings.setup(&registry)?, Cancel::default());
-    let budget = settings.budget(cancel.clone());
+    let budget = settings.budget(cancel.clone(), settings.deadline());
     let decisions = Mutex::new(Vec::new());
     let (judged, unmatched) = std::thread::scope(|scope| {
         let (sender, batches) = sync_channel(WAITING_MAX);
@@ -129,16 +136,8 @@ pub(crate) fn push(
     unit: Option<TimeUnit>,
     at: u64,
 ) -> PyResult<()> {
-    let placed = |error: PyErr| {
-        let is_ours = [py.get_type::<PyTypeError>(), py.get_type::<PyValueError>()];
-        // Other types of errors come from the user's code, and take other arguments.
-        if !is_ours.iter().any(|ours| error.get_type(py).is(ours)) {
-            return error;
-        }
-        PyErr::from_type(error.get_type(py), format!("op {at}: {}", error.value(py)))
-    };
-    let given = GivenOp::of(op, unit).map_err(placed)?;
-    let pushed = given.with_op(|op| builder.push_op(op)).map_err(placed)?;
+    let given = GivenOp::of(op, unit).map_err(|refused| refused.in_op(py, at))?;
+    let pushed = given.with_op(|op| builder.push_op(op)).map_err(|refused| refused.in_op(py, at))?;
     pushed.map_err(|mut error| {
         error.message = format!("op {at}: {}", error.message);
         raised(py, &error)
@@ -181,14 +180,37 @@ pub(crate) fn apart<T: Send>(py: Python<'_>, cancel: &Cancel, what: impl FnOnce(
     })
 }
 
+/// As [`apart`], for work that keeps its result after an interrupt, which it returns beside that. Python handles
+/// interrupts only in its main thread, so other threads work themselves: that is faster for few ops.
+pub(crate) fn apart_whole<T: Send>(
+    py: Python<'_>,
+    main: u64,
+    cancel: &Cancel,
+    what: impl FnOnce() -> T + Send,
+) -> PyResult<(T, Option<PyErr>)> {
+    // This runs no Python code, which would handle an interrupt before the work.
+    if py.import("_thread")?.call_method0("get_ident")?.extract::<u64>()? != main {
+        return Ok((py.detach(what), None));
+    }
+    std::thread::scope(|scope| {
+        let (done, outcome) = channel();
+        scope.spawn(move || done.send(what()));
+        wait_whole(py, cancel, outcome)
+    })
+}
+
 /// Waits for another thread. An interrupt stops that thread's work, and is raised after the thread has ended.
 fn wait<T: Send>(py: Python<'_>, cancel: &Cancel, outcome: Receiver<T>) -> PyResult<T> {
+    wait_whole(py, cancel, outcome).and_then(|(arrived, interrupt)| interrupt.map_or(Ok(arrived), Err))
+}
+
+fn wait_whole<T: Send>(py: Python<'_>, cancel: &Cancel, outcome: Receiver<T>) -> PyResult<(T, Option<PyErr>)> {
     let outcome = Mutex::new(outcome);
     let mut interrupt = None;
     loop {
         let arrived = py.detach(|| outcome.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK));
         match arrived {
-            Ok(arrived) => return interrupt.map_or(Ok(arrived), Err),
+            Ok(arrived) => return Ok((arrived, interrupt)),
             Err(RecvTimeoutError::Disconnected) => {
                 let message = "histcheck panicked, which is a bug: please report it, with the history if you can";
                 return Err(interrupt.unwrap_or_else(|| PyRuntimeError::new_err(message)));
@@ -201,6 +223,11 @@ fn wait<T: Send>(py: Python<'_>, cancel: &Cancel, outcome: Receiver<T>) -> PyRes
             }
         }
     }
+}
+
+/// The number of Python's main thread.
+pub(crate) fn main_thread(py: Python<'_>) -> PyResult<u64> {
+    py.import("threading")?.call_method0("main_thread")?.getattr("ident")?.extract()
 }
 
 pub(crate) fn no_process(name: &str) -> String {

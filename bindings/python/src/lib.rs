@@ -4,6 +4,7 @@
 mod convert;
 mod error;
 mod judge;
+mod op;
 mod report;
 mod settings;
 mod watcher;
@@ -14,6 +15,9 @@ use pyo3::prelude::*;
 /// The native module of histcheck, written in Rust.
 #[pymodule]
 mod _histcheck {
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "this is its name in Python")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use crate::checkers;
     #[pymodule_export]

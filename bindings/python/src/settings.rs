@@ -1,13 +1,13 @@
 //! The settings of a check: the checker, its options, and how the history is read.
 
-use crate::convert::datum;
+use crate::convert::{datum, shown};
 use histcheck_front::setup::WhetherKeyed;
 use histcheck_front::{ReadAs, Registry, Setup, options};
 use histcheck_plugin::host::Trust;
-use history_core::{Budget, Cancel, Checker, ClientRule, Compose, OptionKind, Options};
+use history_core::{Budget, Cancel, Checker, ClientRule, Compose, Datum, OptionKind, Options};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyInt, PyString};
+use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 #[pyclass(frozen)]
 pub(crate) struct Settings {
     checker: String,
-    options: Vec<(String, Given)>,
+    options: Vec<Given>,
     keyed: WhetherKeyed,
     pub(crate) read_as: ReadAs,
     plugins: Vec<PathBuf>,
@@ -23,14 +23,12 @@ pub(crate) struct Settings {
     figures: bool,
 }
 
-/// An option's value before its type is known from its checker.
-enum Given {
-    Flag(bool),
-    Integer(i64),
-    Text(String),
-    Names(Vec<String>),
-    /// Any other value, as EDN.
-    Value(String),
+/// An option, before its type is known from its checker.
+struct Given {
+    name: String,
+    /// The value in Python.
+    shown: String,
+    value: Datum,
 }
 
 #[pymethods]
@@ -68,7 +66,7 @@ impl Settings {
         read_as.clients = others.into_iter().fold(rule, ClientRule::other);
         let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
         let timeout = timeout.map_err(|error| PyValueError::new_err(format!("timeout: {error}")))?;
-        let options = options.iter().map(|(name, value)| Ok((name.extract::<String>()?, given(&value)?)));
+        let options = options.iter().map(|(name, value)| given(name.extract()?, &value));
         let options = options.collect::<PyResult<_>>()?;
         Ok(Settings { checker, options, keyed, read_as, plugins, timeout, figures })
     }
@@ -96,18 +94,23 @@ impl Settings {
             _ => Box::new(Compose::new(named).map_err(|error| PyValueError::new_err(error.to_string()))?),
         };
         let mut options = Options::new();
-        for (name, given) in &self.options {
-            set(&mut options, &*checker, &name.replace('_', "-"), given)?;
+        for given in &self.options {
+            set(&mut options, &*checker, given)?;
         }
         // Invalid options are reported before the first op.
-        checker.start(&options).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        checker.start(&options).map_err(|error| in_python(&error.to_string(), &*checker))?;
         Ok(Setup { checker, options, keyed: self.keyed })
     }
 
-    /// The budget of a check, which starts now.
-    pub(crate) fn budget(&self, cancel: Cancel) -> Budget {
+    /// When a check ends that starts now.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.timeout.and_then(|timeout| Instant::now().checked_add(timeout))
+    }
+
+    /// The budget of a check.
+    pub(crate) fn budget(&self, cancel: Cancel, deadline: Option<Instant>) -> Budget {
         let budget = Budget::default().with_cancel(cancel).with_figures(self.figures);
-        match self.timeout.and_then(|timeout| Instant::now().checked_add(timeout)) {
+        match deadline {
             Some(deadline) => budget.with_deadline(deadline),
             None => budget,
         }
@@ -118,55 +121,56 @@ fn unknown_checker(registry: &Registry, message: &str) -> PyErr {
     PyValueError::new_err(format!("{message}; expected one of {}", registry.names().join(", ")))
 }
 
-fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
-    if value.is_instance_of::<PyBool>() {
-        return value.extract().map(Given::Flag);
-    }
-    if value.is_instance_of::<PyInt>() {
-        if let Ok(number) = value.extract() {
-            return Ok(Given::Integer(number));
-        }
-        // An integer of more than 64 bits may be a value of an object.
-        return datum(value, 0).map(|value| Given::Value(value.to_string()));
-    }
-    if value.is_instance_of::<PyString>() {
-        return value.extract().map(Given::Text);
-    }
-    if let Ok(names) = value.extract::<Vec<String>>() {
-        return Ok(Given::Names(names));
-    }
-    datum(value, 0).map(|value| Given::Value(value.to_string()))
+fn given(name: String, value: &Bound<'_, PyAny>) -> PyResult<Given> {
+    let shown = shown(value);
+    let value = datum(value, 0).map_err(|refused| refused.in_argument(&name))?;
+    Ok(Given { name, shown, value })
 }
 
-fn set(options: &mut Options, checker: &dyn Checker, name: &str, given: &Given) -> PyResult<()> {
-    let kind = checker.options().iter().find(|spec| spec.name == name).map(|spec| spec.kind);
-    let value: options::Value = match (kind, given) {
-        (Some(OptionKind::File), Given::Text(path)) => {
-            let content = options::read_file(name, Path::new(path));
-            content.map_err(|error| PyValueError::new_err(error.to_string()))?.as_str().into()
+fn set(options: &mut Options, checker: &dyn Checker, given: &Given) -> PyResult<()> {
+    let name = given.name.replace('_', "-");
+    let specs = checker.options();
+    let Some(kind) = specs.iter().find(|spec| spec.name == name).map(|spec| spec.kind) else {
+        let names: Vec<String> = specs.iter().map(|spec| spec.name.replace('-', "_")).collect();
+        let expected = if names.is_empty() { "no options".to_owned() } else { format!("one of {}", names.join(", ")) };
+        let message = format!("{}: unknown option of {}; expected {expected}", given.name, checker.name());
+        return Err(PyValueError::new_err(message));
+    };
+    let value: options::Value = match (kind, &given.value) {
+        (OptionKind::Flag, Datum::Bool(flag)) => (*flag).into(),
+        (OptionKind::Integer, Datum::Int(number)) => (*number).into(),
+        (OptionKind::File, Datum::Str(path)) => {
+            let content = options::read_file(&name, Path::new(path));
+            content.map_err(|error| in_python(&error.to_string(), checker))?.as_str().into()
         }
         // A text option may be a value of the object: 0, [1 2], {:x 1}. A str represents itself, as in an op: "1" is
         // not 1.
-        (Some(OptionKind::Text), Given::Text(text)) if is_value(name) => {
-            history_core::Datum::from(text.as_str()).to_string().as_str().into()
+        (OptionKind::Text, value) if is_value(&name) => value.to_string().as_str().into(),
+        (OptionKind::Text | OptionKind::Names, Datum::Str(text)) => text.as_str().into(),
+        (OptionKind::Text, value) => value.to_string().as_str().into(),
+        (OptionKind::Names, Datum::Vector(items) | Datum::Set(items)) => {
+            names(items).ok_or_else(|| given.mismatch(kind))?.into()
         }
-        (Some(OptionKind::Text), Given::Integer(number)) => number.to_string().as_str().into(),
-        (Some(OptionKind::Text), Given::Flag(flag)) => flag.to_string().as_str().into(),
-        (Some(OptionKind::Text), Given::Names(items)) => {
-            let items: Vec<String> =
-                items.iter().map(|item| history_core::Datum::from(item.as_str()).to_string()).collect();
-            format!("[{}]", items.join(" ")).as_str().into()
-        }
-        (_, Given::Flag(flag)) => (*flag).into(),
-        (_, Given::Integer(number)) => (*number).into(),
-        (_, Given::Text(text)) | (Some(OptionKind::Text), Given::Value(text)) => text.as_str().into(),
-        (_, Given::Names(names)) => names.clone().into(),
-        (_, Given::Value(text)) => {
-            return Err(PyTypeError::new_err(format!("{name}: invalid value {text}")));
-        }
+        _ => return Err(given.mismatch(kind)),
     };
-    options::set(options, checker, name, value)
-        .map_err(|error| PyValueError::new_err(in_python(&error.to_string(), name)))
+    options::set(options, checker, &name, value).map_err(|error| in_python(&error.to_string(), checker))
+}
+
+fn names(items: &[Datum]) -> Option<Vec<String>> {
+    items.iter().map(|item| if let Datum::Str(name) = item { Some(name.clone()) } else { None }).collect()
+}
+
+impl Given {
+    fn mismatch(&self, kind: OptionKind) -> PyErr {
+        let expected = match kind {
+            OptionKind::Flag => "True or False",
+            OptionKind::Integer => "an int of at most 64 bits",
+            OptionKind::Names => "a str, or a list of them",
+            OptionKind::File => "a path",
+            _ => "a str",
+        };
+        PyTypeError::new_err(format!("{} is {}; expected {expected}", self.name, self.shown))
+    }
 }
 
 /// Returns true if an option is a value as in an op. Other texts are names, such as that of a search.
@@ -175,6 +179,11 @@ fn is_value(option: &str) -> bool {
 }
 
 /// Adapts an error message to Python, where options are arguments.
-fn in_python(message: &str, name: &str) -> String {
-    message.replacen(&format!("--{name}"), &name.replace('-', "_"), 1)
+fn in_python(message: &str, checker: &dyn Checker) -> PyErr {
+    let mut names: Vec<&str> = checker.options().iter().map(|spec| spec.name).collect();
+    // A name may be the beginning of another.
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    let adapted =
+        names.iter().fold(message.to_owned(), |text, name| text.replace(&format!("--{name}"), &name.replace('-', "_")));
+    PyValueError::new_err(adapted)
 }

@@ -1,7 +1,7 @@
 //! Checks a history while it is being created.
 
 use crate::error::raised;
-use crate::judge::{BATCH_OPS, apart, no_process, push};
+use crate::judge::{BATCH_OPS, apart, apart_whole, main_thread, no_process, push};
 use crate::report::Judged;
 use crate::settings::Settings;
 use histcheck_front::Registry;
@@ -11,15 +11,29 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::PyIterator;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+use std::time::Instant;
 
 /// A history that is checked while it is being created.
 #[pyclass(frozen)]
-pub(crate) struct Watcher(Mutex<State>);
+pub(crate) struct Watcher {
+    state: Mutex<State>,
+    /// The thread that has the state.
+    owner: Mutex<Option<ThreadId>>,
+    count: AtomicU64,
+}
+
+/// The state, while one thread has it.
+struct Owned<'w> {
+    state: MutexGuard<'w, State>,
+    owner: &'w Mutex<Option<ThreadId>>,
+}
 
 struct State {
     ops: BatchBuilder,
-    count: u64,
     /// The run; absent once the watcher is finished.
     run: Option<Box<dyn Run>>,
     is_settled: bool,
@@ -27,6 +41,10 @@ struct State {
     failed: Option<PyErr>,
     decisions: Arc<Mutex<Vec<String>>>,
     settings: Py<Settings>,
+    /// Stops a search for good after an interrupt. The verdict is then unknown, unless a violation was found before.
+    cancel: Cancel,
+    deadline: Option<Instant>,
+    main: u64,
 }
 
 #[pymethods]
@@ -40,28 +58,39 @@ impl Watcher {
         let decisions = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&decisions);
         let decided = move |decision| noted.lock().unwrap_or_else(PoisonError::into_inner).push(decision);
-        let run = setup.start_online(decided).map_err(|error| raised(py, &error))?;
+        let mut run = setup.start_online(decided).map_err(|error| raised(py, &error))?;
+        let (cancel, deadline) = (Cancel::default(), given.deadline());
+        run.limit(&given.budget(cancel.clone(), deadline));
         let ops = BatchBuilder::new().with_client_rule(given.read_as.clients.clone());
-        let (run, failed) = (Some(run), None);
-        let state = State { ops, count: 0, run, is_settled: false, failed, decisions, settings };
-        Ok(Watcher(Mutex::new(state)))
+        let (run, failed, main) = (Some(run), None, main_thread(py)?);
+        let state = State { ops, run, is_settled: false, failed, decisions, settings, cancel, deadline, main };
+        Ok(Watcher { state: Mutex::new(state), owner: Mutex::new(None), count: AtomicU64::new(0) })
     }
 
     /// Adds ops, up to the end of the batch with a violation. Returns the report on the violation, if there is one. An
-    /// error is raised after the ops before it were checked, and again by each later call.
+    /// error is raised after the ops before it were checked, and again by each later call. So is an interrupt, unless
+    /// all ops were added.
     fn feed(&self, py: Python<'_>, ops: &Bound<'_, PyAny>) -> PyResult<Option<Judged>> {
         let mut ops = ops.try_iter();
         loop {
             // The state is not locked here, because an iterator may run any code.
             let mut some = Vec::new();
-            let read = ops.as_mut().map_err(|error| error.clone_ref(py)).and_then(|ops| read(py, ops, &mut some));
-            let mut state = self.lock(py);
+            let read = ops.as_mut().map_err(|error| error.clone_ref(py)).and_then(|ops| read(ops, &mut some));
+            let mut state = self.lock(py)?;
             if state.failed.is_some() {
                 return state.certain(py);
             }
-            let taken = state.take(py, &some).and(read).and_then(|()| state.violation(py));
-            let violation = taken.inspect_err(|error| state.failed = Some(error.clone_ref(py)))?;
-            if violation.is_some() || some.len() < BATCH_OPS {
+            let taken = state.take(py, &some, &self.count);
+            let found =
+                taken.and_then(|interrupt| read.and(state.violation(py)).map(|violation| (violation, interrupt)));
+            let (violation, interrupt) = found.inspect_err(|error| state.failed = Some(error.clone_ref(py)))?;
+            let is_end = violation.is_some() || some.len() < BATCH_OPS;
+            // Iterating over a list runs no Python code that would handle interrupts.
+            if let Some(interrupt) = interrupt.or_else(|| py.check_signals().err()) {
+                state.failed = (!is_end).then(|| interrupt.clone_ref(py));
+                return Err(interrupt);
+            }
+            if is_end {
                 return Ok(violation);
             }
         }
@@ -69,22 +98,22 @@ impl Watcher {
 
     /// The number of ops added.
     #[getter]
-    fn ops(&self, py: Python<'_>) -> u64 {
-        self.lock(py).count
+    fn ops(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
     }
 
     /// The report on all ops so far, or the error again if ops were lost. Ends the watcher.
     fn finish(&self, py: Python<'_>) -> PyResult<Judged> {
-        let mut state = self.lock(py);
+        let mut state = self.lock(py)?;
         if state.failed.is_some() {
             return state.certain(py)?.ok_or_else(finished);
         }
-        if state.count == 0 {
+        if self.ops() == 0 {
             return Err(raised(py, &HistoryError::new(ErrorKind::NotAnOp, "the history contains no op")));
         }
         let run = state.run.take().ok_or_else(finished)?;
         let cancel = Cancel::default();
-        let budget = state.settings.get().budget(cancel.clone());
+        let budget = state.settings.get().budget(cancel.clone(), state.deadline);
         let report = apart(py, &cancel, || guarded(|| run.finish(&budget)))?.map_err(|error| raised(py, &error))?;
         let mut decisions = state.decisions();
         decisions.extend(state.ops.unmatched().map(no_process));
@@ -94,15 +123,45 @@ impl Watcher {
 
 impl Watcher {
     /// Waits without Python's lock, because the owner of the state may need it.
-    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, State> {
-        self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self, py: Python<'_>) -> PyResult<Owned<'_>> {
+        let this = std::thread::current().id();
+        if *owner(&self.owner) == Some(this) {
+            let message =
+                "this thread is already using the watcher: a handler of a signal, or the code of a value, cannot";
+            return Err(PyRuntimeError::new_err(message));
+        }
+        let state = self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        *owner(&self.owner) = Some(this);
+        Ok(Owned { state, owner: &self.owner })
     }
 }
 
-/// Reads at most one batch of ops from an iterator. Iterating over a list runs no Python code that would handle
-/// interrupts, so this checks for them.
-fn read<'py>(py: Python<'py>, ops: &mut Bound<'py, PyIterator>, some: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {
-    py.check_signals()?;
+fn owner(owner: &Mutex<Option<ThreadId>>) -> MutexGuard<'_, Option<ThreadId>> {
+    owner.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for Owned<'_> {
+    fn drop(&mut self) {
+        *owner(self.owner) = None;
+    }
+}
+
+impl Deref for Owned<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+
+impl DerefMut for Owned<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+}
+
+/// Reads at most one batch of ops from an iterator.
+fn read<'py>(ops: &mut Bound<'py, PyIterator>, some: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {
     for op in ops.take(BATCH_OPS) {
         some.push(op?);
     }
@@ -110,16 +169,16 @@ fn read<'py>(py: Python<'py>, ops: &mut Bound<'py, PyIterator>, some: &mut Vec<B
 }
 
 impl State {
-    /// Adds ops. Those before an error are checked.
-    fn take(&mut self, py: Python<'_>, some: &[Bound<'_, PyAny>]) -> PyResult<()> {
+    /// Adds ops. Those before an error are checked. Returns the interrupt that stopped the search, if there was one.
+    fn take(&mut self, py: Python<'_>, some: &[Bound<'_, PyAny>], count: &AtomicU64) -> PyResult<Option<PyErr>> {
         let unit = self.settings.get().read_as.time_unit;
         let pushed = some.iter().try_for_each(|op| {
-            push(py, &mut self.ops, op, unit, self.count)?;
-            self.count += 1;
+            push(py, &mut self.ops, op, unit, count.load(Ordering::Relaxed))?;
+            count.fetch_add(1, Ordering::Relaxed);
             Ok(())
         });
-        self.observe(py)?;
-        pushed
+        let interrupt = self.observe(py)?;
+        pushed.map(|()| interrupt)
     }
 
     /// The result after an error: the violation that was certain before it, or else the error.
@@ -131,14 +190,15 @@ impl State {
     }
 
     /// Checks the ops that were added.
-    fn observe(&mut self, py: Python<'_>) -> PyResult<()> {
+    fn observe(&mut self, py: Python<'_>) -> PyResult<Option<PyErr>> {
         let batch = self.ops.take();
         let run = self.run.as_mut().ok_or_else(finished)?;
-        if !self.is_settled {
-            let observed = py.detach(|| guarded(|| run.observe_batch(&batch)));
-            self.is_settled = observed.map_err(|error| raised(py, &error))?.is_break();
+        if self.is_settled {
+            return Ok(None);
         }
-        Ok(())
+        let (observed, interrupt) = apart_whole(py, self.main, &self.cancel, || guarded(|| run.observe_batch(&batch)))?;
+        self.is_settled = observed.map_err(|error| raised(py, &error))?.is_break();
+        Ok(interrupt)
     }
 
     fn violation(&mut self, py: Python<'_>) -> PyResult<Option<Judged>> {

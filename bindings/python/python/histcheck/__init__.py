@@ -10,22 +10,26 @@ A history is a file (EDN, JSON, JSON Lines and others, compressed or not), bytes
 pandas or polars. `Recorder` and `recorded` record a history; `Watcher` checks a history while it is recorded.
 """
 
-from ._check import Settings, checkers, check
-from ._histcheck import HistoryError
-from ._record import Recorder, recorded
+from ._check import check, checkers
+from ._histcheck import HistoryError, __version__
+from ._record import Operation, Recorder
+from ._recorded import recorded
 from ._report import Anomaly, InconsistentHistory, Report, UnknownVerdict, Witness
+from ._settings import Settings
 from ._watch import Watcher
 
 __all__ = [
     "Anomaly",
     "HistoryError",
     "InconsistentHistory",
+    "Operation",
     "Recorder",
     "Report",
     "Settings",
     "UnknownVerdict",
     "Watcher",
     "Witness",
+    "__version__",
     "check",
     "checkers",
     "recorded",

@@ -2,68 +2,33 @@
 
 from __future__ import annotations
 
-import math
 import os
+import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Union
+from collections.abc import Iterable, Mapping
+from io import IOBase
+from typing import Any, Protocol, Union
 
 from . import _histcheck
+from ._frames import is_frame, rows
 from ._report import Report
+from ._settings import Settings
 
 Op = Mapping[str, Any]
 """An op: `{"type": "invoke", "process": 0, "f": "read", "value": None}`. It may also have `index`, `time` (in
 nanoseconds) and any other fields."""
 
-History = Union[str, "os.PathLike[str]", bytes, Iterable[Op]]
+
+class Frame(Protocol):
+    """A data frame of pandas or polars."""
+
+    @property
+    def columns(self) -> Any: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
 
 
-class Settings:
-    """The settings of a check: validated once, usable for many histories.
-
-    `checker` is the name of a checker, or several names, comma-separated; `checkers()` lists them. Any further
-    argument is an option of the checker, spelled with `_` for `-`: `consistency_models="serializable"`, `initial=0`.
-    `initial`, `initial_value` and `initial_write_id` are values as in an op: `"1"` is a string, and differs from 1.
-    """
-
-    def __init__(
-        self,
-        checker: str,
-        *,
-        keyed: bool | str = False,
-        format: str | None = None,
-        time_unit: str | None = None,
-        clients: Iterable[str] = (),
-        others: Iterable[str] = (),
-        accept_torn: bool = False,
-        plugins: Iterable[str | os.PathLike[str]] = (),
-        timeout: float | None = None,
-        pictures: bool = True,
-        **options: Any,
-    ) -> None:
-        if isinstance(keyed, bool):
-            keyed = "yes" if keyed else "no"
-        self.checker = checker
-        self.text_only = [name for name, given in (("format", format), ("accept_torn", accept_torn)) if given]
-        self.native = _histcheck.Settings(
-            checker,
-            {name: value for name, value in options.items() if value is not None},
-            keyed=keyed,
-            format=format,
-            time_unit=time_unit,
-            clients=_names(clients, "clients"),
-            others=_names(others, "others"),
-            accept_torn=accept_torn,
-            plugins=list(plugins),
-            timeout=timeout,
-            figures=pictures,
-        )
-
-
-def _names(names: Iterable[str], argument: str) -> list[str]:
-    if isinstance(names, str):
-        raise TypeError(f'{argument} is a str; expected names, like ["{names}"]')
-    return list(names)
+History = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, Iterable[Op], Frame]
 
 
 def check(history: History, checker: str | Settings = "list-append", **settings: Any) -> Report:
@@ -80,7 +45,7 @@ def check(history: History, checker: str | Settings = "list-append", **settings:
     - `time_unit`: the unit of times: "s", "ms", "us" or "ns" [default: "ns"].
     - `clients`, `others`: names of processes that are clients, or that are not.
     - `accept_torn`: omit an incomplete op at the end of the text, instead of raising. Not for ops.
-    - `plugins`: paths of libraries with further checkers. They run with your permissions.
+    - `plugins`: the path of a library with further checkers, or several paths. They run with your permissions.
     - `timeout`: seconds after which reading and the search end with the verdict "unknown".
     - `pictures`: whether the report may also contain pictures other than those of cycles. False saves memory.
     - all others: options of the checker, with `_` for `-`.
@@ -90,15 +55,23 @@ def check(history: History, checker: str | Settings = "list-append", **settings:
     """
     given = given_settings(checker, settings)
     if isinstance(history, (str, os.PathLike)):
-        judged = _histcheck.check_path(os.fspath(history), given.native)
+        judged = _histcheck.check_path(os.fsdecode(history), given.native)
     elif isinstance(history, (bytes, bytearray, memoryview)):
         judged = _histcheck.check_bytes(bytes(history), given.native)
     else:
         refuse_text_settings(given)
         judged = _histcheck.check_ops(ops_of(history), given.native)
-    for decision in judged.decisions:
-        warnings.warn(decision, stacklevel=2)
+    warn(judged.decisions)
     return Report(judged)
+
+
+def warn(decisions: Iterable[str]) -> None:
+    """Warns of each decision, at the line that called the package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__package__") == __package__:
+        level, frame = level + 1, frame.f_back
+    for decision in decisions:
+        warnings.warn(decision, stacklevel=level)
 
 
 def given_settings(checker: str | Settings, settings: Mapping[str, Any]) -> Settings:
@@ -123,36 +96,13 @@ def checkers() -> dict[str, str]:
 
 def ops_of(history: Any) -> Iterable[Op]:
     """Returns the ops of an iterable of dicts, or of a data frame with a row for each op."""
-    if hasattr(history, "iter_rows"):  # polars
-        return _without_gaps(history.iter_rows(named=True))
-    if hasattr(history, "itertuples"):  # pandas
-        return _rows(history)
+    if is_frame(history):
+        return rows(history)
     if isinstance(history, Mapping):
         raise TypeError("a history is one dict; expected an iterable of dicts, one for each op")
+    if isinstance(history, IOBase):
+        raise TypeError(f"a history is {history!r}; pass the path, or the bytes that the file contains")
+    if not isinstance(history, Iterable) and not hasattr(history, "__getitem__"):
+        raise TypeError(f"a history is a {type(history).__name__}; expected a path, bytes, dicts or a data frame")
     ops: Iterable[Op] = history
     return ops
-
-
-def _rows(frame: Any) -> Iterator[dict[str, Any]]:
-    columns = [str(column) for column in frame.columns]
-    rows = (dict(zip(columns, row)) for row in frame.itertuples(index=False, name=None))
-    return _without_gaps(rows)
-
-
-def _without_gaps(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yields the rows without their missing values. In histcheck, an op without a standard field has None there."""
-    for row in rows:
-        op = {}
-        for name, value in row.items():
-            if _is_missing(value):
-                continue
-            if name in ("process", "index", "time") and isinstance(value, float) and value.is_integer():
-                value = int(value)  # A column of integers with a missing value contains floats.
-            op[name] = value
-        yield op
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return True
-    return type(value).__name__ in ("NAType", "NaTType")

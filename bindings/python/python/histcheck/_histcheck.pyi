@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
 
+__version__: str
+
 class HistoryError(ValueError):
     message: str
     line: int | None
@@ -23,7 +25,7 @@ class Settings:
         clients: list[str],
         others: list[str],
         accept_torn: bool,
-        plugins: list[str | PathLike[str]],
+        plugins: list[str],
         timeout: float | None,
         figures: bool,
     ) -> Settings: ...

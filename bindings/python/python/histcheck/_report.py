@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Union
+from typing import Any, Literal, NoReturn, Union
 
 from . import _histcheck
 
@@ -49,9 +49,9 @@ class Anomaly:
 
 
 class Report:
-    """The report of a checker. It is true only if the history is valid: `assert histcheck.check(...)` fails for "unknown"."""
+    """The report of a checker. It has no truth value: call `require_valid`, or compare `valid`."""
 
-    def __init__(self, judged: _histcheck.Judged) -> None:
+    def __init__(self, judged: _histcheck.Judged | _Pickled) -> None:
         self._judged = judged
 
     @property
@@ -60,8 +60,8 @@ class Report:
         valid = self._judged.valid
         return "unknown" if valid is None else valid
 
-    def __bool__(self) -> bool:
-        return self._judged.valid is True
+    def __bool__(self) -> NoReturn:
+        raise TypeError("the verdict may be unknown: use report.require_valid(), or compare report.valid")
 
     @cached_property
     def _fields(self) -> dict[str, Any]:
@@ -83,12 +83,13 @@ class Report:
 
     @cached_property
     def anomalies(self) -> dict[str, Anomaly]:
-        """The anomalies that were found, by type."""
+        """The anomalies that were found, by type. If there were several checkers, they are in `parts`."""
         return {name: _anomaly(name, found) for name, found in self._fields["anomalies"].items()}
 
     @property
     def notes(self) -> list[str]:
-        """Notes on the verdict: why it is unknown, and what it does not cover."""
+        """Notes on the verdict: why it is unknown, and what it does not cover. If there were several checkers, they
+        are in `parts`."""
         return list(self._fields["notes"])
 
     @property
@@ -99,7 +100,7 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Numbers about the history, such as "ok-count"."""
+        """Numbers about the history, such as "ok-count". If there were several checkers, they are in `parts`."""
         return dict(self._fields["counts"])
 
     @property
@@ -168,12 +169,30 @@ class Report:
         account = html.escape(self.explanation)
         return head + "".join(pictures) + f'<pre style="white-space:pre-wrap">{account}</pre>'
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Report, (_Pickled(self._judged.valid, self.to_json(), list(self.pictures.items())),)
+
     def __str__(self) -> str:
         return "\n".join([f"{self.checker}: {_word(self.valid)}", *([self.explanation] if self.explanation else [])])
 
     def __repr__(self) -> str:
         found = "".join(f", {name}" for name in self._fields.get("anomaly_types", []))
         return f"<histcheck.Report {self.checker}: {_word(self.valid)}{found}>"
+
+
+@dataclass
+class _Pickled:
+    """What a report needs, after it was pickled."""
+
+    valid: bool | None
+    text: str
+    drawn: list[tuple[str, str]]
+
+    def json(self) -> str:
+        return self.text
+
+    def pictures(self) -> list[tuple[str, str]]:
+        return self.drawn
 
 
 def _word(valid: Valid) -> str:

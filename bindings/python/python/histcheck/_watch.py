@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import _histcheck
-from ._check import Op, Settings, given_settings, ops_of, refuse_text_settings
+from ._check import Frame, Op, given_settings, ops_of, refuse_text_settings, warn
 from ._report import Report
+from ._settings import Settings
 
 
 class Watcher:
@@ -23,16 +23,17 @@ class Watcher:
         else:
             report = watcher.finish()
 
-    The arguments are those of `check`. Some checkers report a violation at the op that proves it, others at the end: see
-    "Watching a running test" in the book. Several threads may call `feed`; the order of the calls is the order of the
-    history.
+    The arguments are those of `check`; the seconds of `timeout` count from here. Some checkers report a violation at
+    the op that proves it, others at the end: see "Watching a running test" in the book. Several threads may call `feed`;
+    the order of the calls is the order of the history.
     """
 
     def __init__(self, checker: str | Settings, **settings: Any) -> None:
         given = given_settings(checker, settings)
+        self._checker = given.checker
         refuse_text_settings(given)
         self._native = _histcheck.Watcher(given.native)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._violation: Report | None = None
         self._report: Report | None = None
 
@@ -46,14 +47,18 @@ class Watcher:
         """The report on the violation, if one was found."""
         return self._violation
 
-    def feed(self, ops: Op | Iterable[Op]) -> Report | None:
-        """Adds one op or several. Returns the report on the first violation once one is found, else None."""
+    def feed(self, ops: Op | Iterable[Op] | Frame) -> bool:
+        """Adds one op or several. Returns whether these or earlier ops have a violation: `violation` is its report."""
         some = [ops] if isinstance(ops, Mapping) else ops_of(ops)
         judged = self._native.feed(some)
         with self._lock:
             if judged is not None and self._violation is None:
                 self._violation = Report(judged)
-            return self._violation
+            return self._violation is not None
+
+    def __repr__(self) -> str:
+        found = ", violation found" if self._violation is not None else ""
+        return f"<histcheck.Watcher {self._checker}: {self.ops} ops{found}>"
 
     def finish(self) -> Report:
         """Returns the report on all ops that were fed. The watcher accepts no ops after that."""
@@ -61,6 +66,5 @@ class Watcher:
             if self._report is None:
                 judged = self._native.finish()
                 self._report = Report(judged)
-                for decision in judged.decisions:
-                    warnings.warn(decision, stacklevel=2)
+                warn(judged.decisions)
             return self._report
