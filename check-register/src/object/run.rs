@@ -114,9 +114,9 @@ impl<S: Spec + Clone> ObjectRun<S> {
         }
     }
 
-    /// Omits, of each part, the ops since the first operation that does not record what it changed. This operation took effect after
-    /// its invocation, so it explains nothing that had returned by then, and may explain everything else. Returns true
-    /// if ops were omitted.
+    /// Omits, of each part, the ops since the first operation that does not record what it changed. This operation took
+    /// effect after its invocation, so it explains nothing that had returned by then, and may explain everything else.
+    /// Returns true if ops were omitted.
     fn cut(&mut self) -> bool {
         let Some(first) = self.decoder.first_hidden().filter(|_| !self.is_cut) else { return false };
         let shortcuts = self.checker.model.shortcuts();
