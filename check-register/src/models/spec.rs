@@ -56,9 +56,9 @@ pub trait Spec: Model + Send {
 
     /// Whether an invocation leaves open what it changes, so that its `ok` completion may record any change.
     ///
-    /// If it was decoded to an operation, that is what it changes if it has no completion, or one without a value. If
-    /// it was decoded to `None`, such an operation may have changed anything, and no later violation is certain. That
-    /// is also true of the former, if the completion of another one has recorded a change.
+    /// If it was decoded to an operation, that is what an `ok` completion without a value means. If the operation
+    /// crashed, or was decoded to `None` and its `ok` has no value, it may have changed anything, and no later violation
+    /// is certain.
     fn hides(&self, _invocation: &Op<'_>) -> bool {
         false
     }

@@ -232,7 +232,6 @@ impl<O> Decoder<O> {
                     Ok(_) if is_elsewhere(in_flight.places.as_deref(), model.places(op).as_deref()) => ELSEWHERE.into(),
                     Ok(done) => {
                         if is_hidden && S::contradicts(invoked, done.as_ref()) {
-                            self.hidden.record_late();
                             self.recorded_late = in_flight.hidden;
                             let fills = done.as_ref().is_some_and(|done| model.fills(done));
                             in_flight.fills = fills;
@@ -285,7 +284,7 @@ impl<O> Decoder<O> {
     /// Records that an operation may have happened whose invocation does not record what it changed, and whose
     /// completion does not either.
     fn keep_hidden(&mut self, in_flight: &InFlight<O>) {
-        self.hidden.keep(in_flight.hidden, in_flight.hidden_part, in_flight.op.is_some());
+        self.hidden.keep(in_flight.hidden, in_flight.hidden_part);
     }
 
     /// The index of the invocation of the last op, if only this op records what its operation changed. A violation that

@@ -9,32 +9,20 @@ pub(super) struct Hidden {
     anywhere: Option<u64>,
     /// The first of each part, of those that may have changed only this part.
     parts: BTreeMap<u64, u64>,
-    /// The first of those that are assumed to have changed what their invocation would mean without a completion.
-    assumed: Option<u64>,
-    /// Whether some completion records what its invocation does not, so that the same may be true of these operations.
-    records_late: bool,
     /// The first whose completion records a change after a violation had been found.
     doubted: Option<u64>,
 }
 
 impl Hidden {
-    /// Records such an operation. `part`: the only part that it may have changed, if known. `is_assumed`: whether its
-    /// invocation has a meaning without a completion.
-    pub(super) fn keep(&mut self, index: Option<u64>, part: Option<u64>, is_assumed: bool) {
+    /// Records such an operation. `part`: the only part that it may have changed, if known.
+    pub(super) fn keep(&mut self, index: Option<u64>, part: Option<u64>) {
         let Some(index) = index else { return };
-        if is_assumed {
-            self.assumed = earliest(self.assumed, Some(index));
-        } else if let Some(part) = part {
+        if let Some(part) = part {
             let first = self.parts.entry(part).or_insert(index);
             *first = index.min(*first);
         } else {
             self.anywhere = earliest(self.anywhere, Some(index));
         }
-    }
-
-    /// Records that a completion recorded what its invocation did not.
-    pub(super) fn record_late(&mut self) {
-        self.records_late = true;
     }
 
     /// Records that no violation is certain that was found since this invocation.
@@ -64,8 +52,7 @@ impl Hidden {
 
     /// The first that may have changed any part.
     pub(super) fn anywhere(&self) -> Option<u64> {
-        let assumed = self.assumed.filter(|_| self.records_late);
-        self.anywhere.into_iter().chain(assumed).chain(self.doubted).min()
+        earliest(self.anywhere, self.doubted)
     }
 }
 
