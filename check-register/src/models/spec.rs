@@ -57,8 +57,8 @@ pub trait Spec: Model + Send {
     /// Whether an invocation leaves open what it changes, so that its `ok` completion may record any change.
     ///
     /// If it was decoded to an operation, that is what an `ok` completion without a value means. If the operation
-    /// crashed, or was decoded to `None` and its `ok` has no value, it may have changed anything, and no later violation
-    /// is certain.
+    /// crashed, or was decoded to `None` and its `ok` has no value, it may have changed anything, and no later
+    /// violation is certain.
     fn hides(&self, _invocation: &Op<'_>) -> bool {
         false
     }
